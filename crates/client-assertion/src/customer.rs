@@ -13,7 +13,7 @@ use bankrail_values::ValueError;
 /// use bankrail_client_assertion::CustomerCode;
 /// assert_eq!(CustomerCode::parse("CUSTOMER-7")?.as_str(), "CUSTOMER-7");
 /// assert!(CustomerCode::parse("Customer-7").is_err());
-/// # Ok::<(), bankrail_client_assertion::ValueError>(())
+/// # Ok::<(), bankrail_values::ValueError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CustomerCode(Box<str>);

@@ -76,7 +76,8 @@ impl Verifier {
     /// # Errors
     /// [`AssertionError`] if it is malformed, if its header is outside the profile, or if `sub` is not a customer code.
     pub fn read<'a>(&'a self, assertion: &'a str) -> Result<Unverified<'a>, AssertionError> {
-        let compact = Compact::parse(assertion, &LIMITS).map_err(AssertionError::Malformed)?;
+        let bounds = VerifyOptions::new().max_token(Self::MAX_BYTES).max_header(2 * 1024);
+        let compact = Compact::parse(assertion, &bounds).map_err(AssertionError::Malformed)?;
         self.options.typ.check(compact.header().typ())?;
         let claims = Claims::read(compact.unverified_payload())?;
         let subject = claims.subject()?;
@@ -104,9 +105,6 @@ impl Verifier {
         }
     }
 }
-
-/// The bounds on an assertion.
-const LIMITS: VerifyOptions = VerifyOptions::new().max_token(Verifier::MAX_BYTES).max_header(2 * 1024);
 
 /// A well-formed assertion that was not verified yet.
 pub struct Unverified<'a> {

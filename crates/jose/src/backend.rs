@@ -38,74 +38,35 @@ impl Backend {
         Self::Josekit,
     ];
 
-    pub(crate) fn signer(self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
+    pub(crate) fn library(self) -> &'static dyn Library {
         match self {
             #[cfg(feature = "aws-lc")]
-            Self::AwsLc => aws_lc::signer(pkcs8),
+            Self::AwsLc => &aws_lc::AwsLc,
             #[cfg(feature = "josekit")]
-            Self::Josekit => josekit::signer(pkcs8),
+            Self::Josekit => &josekit::Josekit,
             #[cfg(fuzzing)]
-            Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::new(pkcs8.to_vec()) })),
+            Self::Insecure => &insecure::Library,
         }
     }
+}
 
-    pub(crate) fn verifier(self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
-        match self {
-            #[cfg(feature = "aws-lc")]
-            Self::AwsLc => aws_lc::verifier(public),
-            #[cfg(feature = "josekit")]
-            Self::Josekit => josekit::verifier(public),
-            #[cfg(fuzzing)]
-            Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::default() })),
-        }
-    }
-
-    pub(crate) fn encrypter(self, public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
-        match self {
-            #[cfg(feature = "aws-lc")]
-            Self::AwsLc => aws_lc::encrypter(public),
-            #[cfg(feature = "josekit")]
-            Self::Josekit => josekit::encrypter(public),
-            #[cfg(fuzzing)]
-            Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::default() })),
-        }
-    }
-
-    pub(crate) fn decrypter(self, pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
-        match self {
-            #[cfg(feature = "aws-lc")]
-            Self::AwsLc => aws_lc::decrypter(pkcs8),
-            #[cfg(feature = "josekit")]
-            Self::Josekit => josekit::decrypter(pkcs8),
-            #[cfg(fuzzing)]
-            Self::Insecure => Ok(Box::new(insecure::Insecure { pkcs8: Zeroizing::new(pkcs8.to_vec()) })),
-        }
-    }
-
+/// What a library makes of keys.
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+pub(crate) trait Library {
+    fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError>;
+    fn verifier(&self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError>;
+    fn encrypter(&self, public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError>;
+    fn decrypter(&self, pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError>;
     /// Generates a key as PKCS#8 in DER.
-    pub(crate) fn generate(self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-        match self {
-            #[cfg(feature = "aws-lc")]
-            Self::AwsLc => aws_lc::generate(size),
-            #[cfg(feature = "josekit")]
-            Self::Josekit => josekit::generate(size),
-            #[cfg(fuzzing)]
-            Self::Insecure => Self::default().generate(size),
-        }
-    }
+    fn generate(&self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError>;
 }
 
 /// The first of [`Backend::ALL`].
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 impl Default for Backend {
-    #[cfg(feature = "aws-lc")]
     fn default() -> Self {
-        Self::AwsLc
-    }
-
-    #[cfg(not(feature = "aws-lc"))]
-    fn default() -> Self {
-        Self::Josekit
+        let [first, ..] = Self::ALL else { unreachable!("one of the features is on") };
+        *first
     }
 }
 

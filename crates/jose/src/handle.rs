@@ -17,57 +17,36 @@ pub use verifying::{SignatureError, VerifyingKey};
 use crate::Backend;
 use crate::key::KeySizes;
 
-/// Options for making a handle of a key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeyOptions {
-    pub(crate) sizes: KeySizes,
-    #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-    pub(crate) backend: Backend,
-}
-
-impl KeyOptions {
-    /// The specification's sizes and the default back end.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the modulus lengths allowed.
-    #[must_use]
-    pub fn sizes(mut self, sizes: KeySizes) -> Self {
-        self.sizes = sizes;
-        self
-    }
-
-    /// Sets the back end.
-    #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-    #[must_use]
-    pub fn backend(mut self, backend: Backend) -> Self {
-        self.backend = backend;
-        self
+bankrail_values::options! {
+    /// Options for making a handle of a key.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct KeyOptions {
+        /// The modulus lengths allowed. Default: the specification's.
+        pub(crate) sizes: KeySizes = KeySizes::default(),
+        /// The back end. Default: the first of [`Backend::ALL`].
+        #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+        pub(crate) backend: Backend = Backend::default(),
     }
 }
 
-/// The name of a handle.
+/// The name of a handle, which `$kid` leads to.
 macro_rules! named {
-    ($handle:ident) => {
+    ($handle:ident, $role:expr, $($kid:ident).+) => {
         impl $handle {
             /// The same key under a name: the `kid` of headers.
             #[must_use]
-            pub fn with_kid(mut self, kid: impl AsRef<str>) -> Self {
-                self.kid = Some(Arc::from(kid.as_ref()));
-                self
+            pub fn with_kid(self, kid: impl AsRef<str>) -> Self {
+                self.named(Some(kid.as_ref()))
             }
 
             /// The name of the key, if it has one.
             #[must_use]
             pub fn kid(&self) -> Option<&str> {
-                self.kid.as_deref()
+                self.$($kid).+.as_deref()
             }
 
-            #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-            fn with_kid_of(mut self, jwk: &Jwk) -> Self {
-                self.kid = jwk.kid().map(Arc::from);
+            fn named(mut self, kid: Option<&str>) -> Self {
+                self.$($kid).+ = kid.map(std::sync::Arc::from);
                 self
             }
         }
@@ -77,13 +56,22 @@ macro_rules! named {
                 self.kid()
             }
         }
+
+        #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+        impl crate::key_set::FromJwk for $handle {
+            const ROLE: Role = $role;
+
+            fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
+                Self::from_jwk(jwk, options)
+            }
+        }
     };
 }
 
 /// Constructors of a handle on a public key: from PEM, DER, JWK, certificate, all through `from_public_key`.
 macro_rules! public_constructors {
     ($handle:ident, $role:expr) => {
-        crate::handle::named!($handle);
+        crate::handle::named!($handle, $role, kid);
 
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         impl $handle {
@@ -118,7 +106,7 @@ macro_rules! public_constructors {
             /// [`KeyError`] if `use`, `key_ops`, `alg` or the key's size do not allow it.
             pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
                 jwk.allows($role)?;
-                Self::from_public_key(jwk.public_key().clone(), options).map(|key| key.with_kid_of(jwk))
+                Self::from_public_key(jwk.public_key().clone(), options).map(|key| key.named(jwk.kid()))
             }
         }
 
@@ -159,7 +147,7 @@ macro_rules! public_constructors {
 /// Constructors of a private key handle.
 macro_rules! private_constructors {
     ($handle:ident, $role:expr) => {
-        crate::handle::named!($handle);
+        crate::handle::named!($handle, $role, public_half.kid);
 
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         impl $handle {
@@ -195,7 +183,7 @@ macro_rules! private_constructors {
             pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
                 jwk.allows($role)?;
                 let key = jwk.private_key().ok_or(KeyError::NotAllowed { name: "d", role: $role })?;
-                Self::from_private_key(key, options).map(|key| key.with_kid_of(jwk))
+                Self::from_private_key(key, options).map(|key| key.named(jwk.kid()))
             }
 
             /// Generates a key with the default [`KeyOptions`].
@@ -214,7 +202,7 @@ macro_rules! private_constructors {
             pub fn generate_with(size: RsaSize, options: &KeyOptions) -> Result<Self, KeyError> {
                 let bits = usize::try_from(size.bits()).unwrap_or(usize::MAX);
                 options.sizes.check(bits, $role)?;
-                let der = options.backend.generate(size)?;
+                let der = options.backend.library().generate(size)?;
                 Self::from_private_key(&PrivateKey::from_pkcs8_der(&der)?, options)
             }
         }
@@ -223,7 +211,7 @@ macro_rules! private_constructors {
             /// The SHA-256 thumbprint (RFC 7638), base64url: that of the public half.
             #[must_use]
             pub fn thumbprint(&self) -> String {
-                self.inner.public.thumbprint()
+                self.public_half.thumbprint()
             }
 
             /// The private key as a PEM block `PRIVATE KEY`. Keep it secret.
@@ -239,14 +227,14 @@ macro_rules! private_constructors {
             }
 
             fn export(&self) -> PrivateKey {
-                let der = self.inner.operation.pkcs8_der().expect("a loaded key can be written");
+                let der = self.operation.pkcs8_der().expect("a loaded key can be written");
                 PrivateKey::from_pkcs8_der(&der).expect("the key passed the same checks when it was loaded")
             }
         }
 
         impl std::fmt::Debug for $handle {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                out.debug_struct(stringify!($handle)).field("kid", &self.kid).finish_non_exhaustive()
+                out.debug_struct(stringify!($handle)).field("kid", &self.kid()).finish_non_exhaustive()
             }
         }
     };

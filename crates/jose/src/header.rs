@@ -1,6 +1,6 @@
 //! Strict reading of JOSE headers (RFC 7515 section 4, RFC 7516 section 4).
 
-use crate::base64url;
+use crate::{algorithm, base64url};
 use bankrail_values::excerpt;
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonMember, JsonObject, JsonValue};
 
@@ -19,16 +19,17 @@ pub struct HeaderRules {
 }
 
 impl HeaderRules {
-    /// Rules for a JWS header: `alg` is `RS256`, no `enc`, no `zip`.
+    /// Rules for a JWS header: `alg` is [`algorithm::SIGNATURE`], no `enc`, no `zip`.
     #[must_use]
-    pub const fn rs256(max_len: usize) -> Self {
-        Self { alg: "RS256", enc: None, zip: false, max_len }
+    pub const fn signature(max_len: usize) -> Self {
+        Self { alg: algorithm::SIGNATURE, enc: None, zip: false, max_len }
     }
 
-    /// Rules for a JWE header: `alg` is `RSA-OAEP`, `enc` is `A256CBC-HS512`, `zip` may be `DEF` if allowed.
+    /// Rules for a JWE header: `alg` is [`algorithm::KEY_ENCRYPTION`], `enc` is [`algorithm::CONTENT_ENCRYPTION`], `zip`
+    /// may be `DEF` if allowed.
     #[must_use]
-    pub const fn rsa_oaep_a256cbc_hs512(max_len: usize, zip: bool) -> Self {
-        Self { alg: "RSA-OAEP", enc: Some("A256CBC-HS512"), zip, max_len }
+    pub const fn encryption(max_len: usize, zip: bool) -> Self {
+        Self { alg: algorithm::KEY_ENCRYPTION, enc: Some(algorithm::CONTENT_ENCRYPTION), zip, max_len }
     }
 }
 

@@ -76,52 +76,56 @@ impl<K> KeySet<K> {
     }
 }
 
+/// A key that is made of a JWK.
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-macro_rules! from_jwk_set {
-    ($handle:ident, $role:expr) => {
-        impl KeySet<crate::$handle> {
-            /// Makes a key set of the keys of a JWK set that are meant for this use.
-            ///
-            /// - Keys for other uses are left out: a JWK set often holds keys for several uses.
-            /// - Keys for this use that are refused, for example for their size, are returned with the reason. Log
-            ///   them: one of them may be the key that the other side uses next.
-            /// - If only some of the keys have a `kid`, those without are refused. Of keys with the same `kid`, the
-            ///   first is taken and the others are refused.
-            ///
-            /// To update an existing set, call [`KeySet::replace`] with the [`KeySet::keys`] of the new one.
-            ///
-            /// # Errors
-            /// [`KeySetError`] if no key is left, with the reason for the first one, or if more than
-            /// [`KeySet::MAX_TRIED`] keys without `kid` are left.
-            pub fn from_jwk_set(
-                set: &crate::JwkSet,
-                options: &crate::KeyOptions,
-            ) -> Result<(Self, Vec<crate::UnusableKey>), KeySetError> {
-                let (mut keys, mut unusable, mut other_use) = (Vec::new(), Vec::new(), None);
-                for (index, jwk) in set.with_places() {
-                    if let Err(error) = jwk.allows($role) {
-                        other_use.get_or_insert((index, error.to_string()));
-                        continue;
-                    }
-                    match crate::$handle::from_jwk(jwk, options) {
-                        Ok(key) => keys.push((index, key)),
-                        Err(error) => {
-                            let kid = jwk.kid().map(bankrail_values::excerpt);
-                            unusable.push(crate::UnusableKey { index, kid, error });
-                        }
-                    }
+pub(crate) trait FromJwk: Keyed + Clone {
+    const ROLE: crate::Role;
+    fn from_jwk(jwk: &crate::Jwk, options: &crate::KeyOptions) -> Result<Self, crate::KeyError>;
+}
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+#[allow(private_bounds, reason = "the key handles are the only ones")]
+impl<K: FromJwk> KeySet<K> {
+    /// Makes a key set of the keys of a JWK set that are meant for this use.
+    ///
+    /// - Keys for other uses are left out: a JWK set often holds keys for several uses.
+    /// - Keys for this use that are refused, for example for their size, are returned with the reason. Log
+    ///   them: one of them may be the key that the other side uses next.
+    /// - If only some of the keys have a `kid`, those without are refused. Of keys with the same `kid`, the
+    ///   first is taken and the others are refused.
+    ///
+    /// To update an existing set, call [`KeySet::replace`] with the [`KeySet::keys`] of the new one.
+    ///
+    /// # Errors
+    /// [`KeySetError`] if no key is left, with the reason for the first one, or if more than
+    /// [`KeySet::MAX_TRIED`] keys without `kid` are left.
+    pub fn from_jwk_set(
+        set: &crate::JwkSet,
+        options: &crate::KeyOptions,
+    ) -> Result<(Self, Vec<crate::UnusableKey>), KeySetError> {
+        let (mut keys, mut unusable, mut other_use) = (Vec::new(), Vec::new(), None);
+        for (index, jwk) in set.with_places() {
+            if let Err(error) = jwk.allows(K::ROLE) {
+                other_use.get_or_insert((index, error.to_string()));
+                continue;
+            }
+            match K::from_jwk(jwk, options) {
+                Ok(key) => keys.push((index, key)),
+                Err(error) => {
+                    let kid = jwk.kid().map(bankrail_values::excerpt);
+                    unusable.push(crate::UnusableKey { index, kid, error });
                 }
-                let keys = unambiguous(keys, &mut unusable);
-                if keys.is_empty() {
-                    let refused = unusable.iter().chain(set.unusable()).min_by_key(|key| key.index);
-                    let reason = refused.map(|key| (key.index, key.error.to_string())).or(other_use);
-                    let (index, reason) = reason.ok_or(KeySetError::Empty)?;
-                    return Err(KeySetError::NoneUsable { index, reason });
-                }
-                Ok((Self::new(keys)?, unusable))
             }
         }
-    };
+        let keys = unambiguous(keys, &mut unusable);
+        if keys.is_empty() {
+            let refused = unusable.iter().chain(set.unusable()).min_by_key(|key| key.index);
+            let reason = refused.map(|key| (key.index, key.error.to_string())).or(other_use);
+            let (index, reason) = reason.ok_or(KeySetError::Empty)?;
+            return Err(KeySetError::NoneUsable { index, reason });
+        }
+        Ok((Self::new(keys)?, unusable))
+    }
 }
 
 /// Leaves out the keys of a JWK set that a token's `kid` would not select: keys without `kid` beside keys with one, and
@@ -145,13 +149,6 @@ fn unambiguous<K: Keyed>(keys: Vec<(usize, K)>, unusable: &mut Vec<crate::Unusab
     unusable.sort_by_key(|key| key.index);
     taken.into_iter().map(|(_, key)| key).collect()
 }
-
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
-from_jwk_set!(VerifyingKey, crate::Role::Verify);
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
-from_jwk_set!(EncryptionKey, crate::Role::Encrypt);
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
-from_jwk_set!(DecryptionKey, crate::Role::Decrypt);
 
 macro_rules! to_jwk_set {
     ($handle:ident) => {

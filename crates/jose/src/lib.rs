@@ -6,6 +6,7 @@
     allow(dead_code, unused_macros, rustdoc::broken_intra_doc_links)
 )]
 
+pub mod algorithm;
 mod backend;
 pub mod base64url;
 mod current_key;

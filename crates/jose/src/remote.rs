@@ -5,8 +5,9 @@
 //! - With I/O: [`RemoteSigner`] and [`RemoteDecrypter`] are object-safe traits whose methods return boxed futures, for
 //!   any runtime and any key service.
 
+use crate::algorithm::SignatureHash;
 use crate::{EncryptionKey, Keyed, VerifyingKey};
-use sha2::{Digest as _, Sha256};
+use sha2::Digest as _;
 use std::future::Future;
 use std::pin::Pin;
 use zeroize::Zeroizing;
@@ -73,7 +74,7 @@ impl<'a> SignRequest<'a> {
     /// The SHA-256 digest of the bytes, for services that sign digests (PKCS#1 v1.5).
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
-        Sha256::digest(self.message).into()
+        SignatureHash::digest(self.message).into()
     }
 }
 

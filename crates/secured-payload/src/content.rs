@@ -2,16 +2,13 @@
 
 use aes::Aes256;
 use bankrail_jose::ContentKey;
+use bankrail_jose::algorithm::{BLOCK_LEN, IV_LEN, TAG_LEN};
 use cbc::cipher::block_padding::Pkcs7;
 use cbc::cipher::{BlockModeDecrypt as _, BlockModeEncrypt as _, KeyIvInit as _};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha512;
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
-
-pub(crate) const IV_LEN: usize = 16;
-pub(crate) const TAG_LEN: usize = 32;
-pub(crate) const BLOCK_LEN: usize = 16;
 
 /// A ciphertext with its initialisation vector and authentication tag.
 pub(crate) struct Ciphertext {
@@ -34,7 +31,7 @@ pub(crate) enum NotOpened {
 impl Ciphertext {
     /// Encrypts `text` in place. The tag also covers `aad`.
     pub(crate) fn seal(key: &ContentKey, iv: [u8; IV_LEN], aad: &[u8], mut text: Zeroizing<Vec<u8>>) -> Self {
-        let (mac_key, enc_key) = key.expose_secret().split_at(32);
+        let (mac_key, enc_key) = key.expose_halves();
         let length = text.len();
         text.resize((length / BLOCK_LEN + 1) * BLOCK_LEN, 0);
         let cipher = cbc::Encryptor::<Aes256>::new_from_slices(enc_key, &iv).expect("the key has 32 bytes, the IV 16");
@@ -45,7 +42,7 @@ impl Ciphertext {
 
     /// Checks the tag in constant time, then decrypts in place.
     pub(crate) fn open(mut self, key: &ContentKey, aad: &[u8]) -> Result<Authentic, NotOpened> {
-        let (mac_key, enc_key) = key.expose_secret().split_at(32);
+        let (mac_key, enc_key) = key.expose_halves();
         if !bool::from(tag(mac_key, aad, &self.iv, &self.text).ct_eq(&self.tag)) {
             return Err(NotOpened::WrongTag(self));
         }
@@ -74,7 +71,7 @@ fn tag(mac_key: &[u8], aad: &[u8], iv: &[u8; IV_LEN], text: &[u8]) -> [u8; TAG_L
     mac.update(&u64::try_from(aad.len()).unwrap_or(u64::MAX).saturating_mul(8).to_be_bytes());
     let whole = mac.finalize().into_bytes();
     let (half, _) = whole.split_at(TAG_LEN);
-    half.try_into().expect("SHA-512 gives 64 bytes")
+    half.try_into().expect("the tag is half of the MAC")
 }
 
 #[cfg(test)]
@@ -118,7 +115,7 @@ mod tests {
         let sealed = Ciphertext::seal(&key, [3; IV_LEN], b"aad", Zeroizing::new(b"plain".to_vec()));
         let Err(NotOpened::WrongTag(same)) = sealed.open(&other, b"aad") else { panic!() };
         assert_eq!(opened(same, &key, b"aad").as_deref(), Some(&b"plain"[..]));
-        let (mac_key, _) = key.expose_secret().split_at(32);
+        let (mac_key, _) = key.expose_halves();
         let text = Zeroizing::new(vec![0; 32]);
         let tag = tag(mac_key, b"aad", &[3; IV_LEN], &text);
         let found = Ciphertext { iv: [3; IV_LEN], text, tag }.open(&key, b"aad");

@@ -22,8 +22,7 @@ pub use seal::{SealError, SealOptions, Sealer, UnsignedMessage};
 /// The bounds on a message's JSON: the reader's default depth. The length is bounded by the options.
 const JSON_LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX).max_values(usize::MAX);
 
-/// Whether a signature of this many bytes was made with a key of the specification's sizes: 2048 or 4096 bits
-/// (Specification: "Secured payload envelope").
-const fn is_signature_length(bytes: usize) -> bool {
-    matches!(bytes, 256 | 512)
+/// Whether a signature of this many bytes was made with a key of the specification's sizes.
+fn is_signature_length(bytes: usize) -> bool {
+    bankrail_jose::algorithm::MESSAGE_SIGNING_KEY_BITS.contains(&(bytes * 8))
 }

@@ -1,69 +1,40 @@
 //! Making secured payloads: sign, then encrypt.
 
-use crate::content::{Ciphertext, IV_LEN};
+use crate::content::Ciphertext;
 use crate::deflate;
 use bankrail_jose::header::JoseHeaderError;
 use bankrail_jose::jws::{self, JwsHeader, Prepared};
 use bankrail_jose::remote::{RemoteSigner, SignRequest};
 use bankrail_jose::{
-    ContentKey, CurrentKey, EncryptError, EncryptionKey, SignError, SigningKey, VerifyingKey, base64url,
+    ContentKey, CurrentKey, EncryptError, EncryptionKey, SignError, SigningKey, VerifyingKey, algorithm, base64url,
 };
 use bankrail_values::json::{self, JsonError, JsonObjectWriter};
-use bankrail_values::{MAX_MESSAGE_BYTES, RandomnessError, random_bytes};
+use bankrail_values::{MAX_MESSAGE_BYTES, RandomnessError, options, random_bytes};
 use zeroize::Zeroizing;
 
-/// Options for sealing messages.
-#[derive(Clone, Debug)]
-pub struct SealOptions {
-    max_payload: usize,
-    deflate: bool,
-    cty: bool,
-    inner: JwsHeader,
-}
-
-/// The defaults: payloads of up to [`MAX_MESSAGE_BYTES`], inner `typ` and outer `cty` `JWT`, no compression,
-/// no recipient.
-impl Default for SealOptions {
-    fn default() -> Self {
-        Self { max_payload: MAX_MESSAGE_BYTES, deflate: false, cty: true, inner: JwsHeader::new().typ("JWT") }
+options! {
+    /// Options for sealing messages.
+    #[derive(Clone, Debug)]
+    pub struct SealOptions {
+        /// The most bytes of JSON in a message. Default: [`MAX_MESSAGE_BYTES`].
+        max_payload: usize = MAX_MESSAGE_BYTES,
+        /// Whether messages are compressed before encryption (`"zip":"DEF"`). Off by default: the length of compressed
+        /// text reveals something of its content (RFC 8725 section 3.6), and strict receivers refuse it.
+        deflate: bool = false,
+        /// Whether the outer header has `"cty":"JWT"`. On by default; off for receivers that do not expect it.
+        cty: bool = true;
+        /// The header of the signature, to which [`SealOptions::recipient`] adds. Default: `typ` is `JWT`.
+        signed_header: JwsHeader = JwsHeader::new().typ("JWT"),
     }
 }
 
 impl SealOptions {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the most bytes of JSON in a message.
-    #[must_use]
-    pub fn max_payload(mut self, bytes: usize) -> Self {
-        self.max_payload = bytes;
-        self
-    }
-
-    /// Sets whether messages are compressed before encryption (`"zip":"DEF"`). Off by default: the length of compressed
-    /// text reveals something of its content (RFC 8725 section 3.6), and strict receivers refuse it.
-    #[must_use]
-    pub fn deflate(mut self, deflate: bool) -> Self {
-        self.deflate = deflate;
-        self
-    }
-
-    /// Sets whether the outer header has `"cty":"JWT"`. On by default; off for receivers that do not expect it.
-    #[must_use]
-    pub fn cty(mut self, cty: bool) -> Self {
-        self.cty = cty;
-        self
-    }
-
     /// Names the recipient in the member `name` of the signed header: see [`Recipient`](crate::Recipient).
     ///
     /// # Errors
     /// [`JoseHeaderError::Refused`] if `name` has another meaning in the header.
     pub fn recipient(mut self, name: impl Into<String>, value: impl Into<String>) -> Result<Self, JoseHeaderError> {
-        self.inner = self.inner.member(name, value)?;
+        self.signed_header = self.signed_header.member(name, value)?;
         Ok(self)
     }
 }
@@ -108,7 +79,7 @@ impl Sealer<SigningKey> {
     /// [`SealError`] if it is too long, not JSON in UTF-8, or if the back end or the system's random source fails.
     pub fn seal(&self, json: &[u8]) -> Result<String, SealError> {
         self.options.check(json)?;
-        let signed = jws::sign(&self.signing.get(), &self.options.inner, json)?;
+        let signed = jws::sign(&self.signing.get(), &self.options.signed_header, json)?;
         seal_signed(signed, &self.encryption.get(), &self.options)
     }
 }
@@ -121,7 +92,7 @@ impl<S: RemoteSigner> Sealer<S> {
     pub async fn seal_remote(&self, json: &[u8]) -> Result<String, SealError> {
         self.options.check(json)?;
         let (signing, encryption) = (self.signing.get(), self.encryption.get());
-        let signed = jws::sign_remote(&*signing, &self.options.inner, json).await?;
+        let signed = jws::sign_remote(&*signing, &self.options.signed_header, json).await?;
         seal_signed(signed, &encryption, &self.options)
     }
 }
@@ -147,7 +118,7 @@ impl UnsignedMessage {
         options: SealOptions,
     ) -> Result<Self, SealError> {
         options.check(json)?;
-        let prepared = jws::prepare(&options.inner, verifying.kid(), json);
+        let prepared = jws::prepare(&options.signed_header, verifying.kid(), json);
         Ok(Self { prepared, verifying, encryption, options })
     }
 
@@ -190,8 +161,8 @@ fn seal_signed(signed: String, encryption: &EncryptionKey, options: &SealOptions
 /// Encrypts a signed message.
 fn encrypt(signed: Vec<u8>, encryption: &EncryptionKey, options: &SealOptions) -> Result<String, SealError> {
     let header = JsonObjectWriter::new()
-        .string("alg", "RSA-OAEP")
-        .string("enc", "A256CBC-HS512")
+        .string("alg", algorithm::KEY_ENCRYPTION)
+        .string("enc", algorithm::CONTENT_ENCRYPTION)
         .optional_string("zip", options.deflate.then_some("DEF"))
         .optional_string("cty", options.cty.then_some("JWT"))
         .optional_string("kid", encryption.kid())
@@ -207,7 +178,7 @@ fn encrypt(signed: Vec<u8>, encryption: &EncryptionKey, options: &SealOptions) -
 /// Encrypts bytes under a header.
 fn assemble(header: &str, text: Zeroizing<Vec<u8>>, encryption: &EncryptionKey) -> Result<String, SealError> {
     let key = ContentKey::random()?;
-    let iv: [u8; IV_LEN] = random_bytes()?;
+    let iv: [u8; algorithm::IV_LEN] = random_bytes()?;
     let header = base64url::encode(header.as_bytes());
     let Ciphertext { text, tag, .. } = Ciphertext::seal(&key, iv, header.as_bytes(), text);
     let encrypted_key = encryption.encrypt(key.expose_secret())?;

@@ -109,12 +109,13 @@ fn metadata(issuer: &Issuer, options: &ProviderOptions) -> String {
         out
     };
     let scopes = options.advertised_scopes();
+    let signing = format!("[{}]", text(bankrail_jose::algorithm::SIGNATURE));
     let members = [
         ("issuer", text(issuer.as_str())),
         ("token_endpoint", text(&issuer.url_of(&options.token_path))),
         ("grant_types_supported", r#"["client_credentials"]"#.to_owned()),
         ("token_endpoint_auth_methods_supported", r#"["private_key_jwt"]"#.to_owned()),
-        ("token_endpoint_auth_signing_alg_values_supported", r#"["RS256"]"#.to_owned()),
+        ("token_endpoint_auth_signing_alg_values_supported", signing.clone()),
         (
             "scopes_supported",
             format!("[{}]", scopes.iter().map(|scope| text(scope.as_str())).collect::<Vec<_>>().join(",")),
@@ -123,7 +124,7 @@ fn metadata(issuer: &Issuer, options: &ProviderOptions) -> String {
         ("response_types_supported", "[]".to_owned()),
         ("jwks_uri", text(&issuer.url_of(&issuer.keys_path()))),
         ("subject_types_supported", r#"["public"]"#.to_owned()),
-        ("id_token_signing_alg_values_supported", r#"["RS256"]"#.to_owned()),
+        ("id_token_signing_alg_values_supported", signing),
     ];
     let members = members.map(|(name, json)| format!(r#""{name}":{json}"#));
     format!("{{{}}}", members.join(","))

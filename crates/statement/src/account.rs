@@ -16,7 +16,7 @@ use bankrail_values::ValueError;
 /// use bankrail_statement::AccountId;
 /// assert_eq!(AccountId::parse("012003123456789")?.as_str(), "012003123456789");
 /// assert!(AccountId::parse("012-003").is_err());
-/// # Ok::<(), bankrail_statement::ValueError>(())
+/// # Ok::<(), bankrail_values::ValueError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(Box<str>);

@@ -1,7 +1,7 @@
 //! The statement of a type of options.
 
 /// States a type of options: its private fields, their defaults, and a chained setter for each of them, named after what
-/// it sets. `new` gives the defaults.
+/// it sets. `new` gives the defaults. Fields after a semicolon have no setter of their own.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,10 +30,14 @@ macro_rules! options {
         $vis:vis struct $type:ident {
             $( $(#[$attr:meta])* $field_vis:vis $field:ident $(($given:ty => $make:expr))?: $of:ty = $default:expr ),*
             $(,)?
+            $(; $( $(#[$own_attr:meta])* $own_vis:vis $own:ident: $of_own:ty = $own_default:expr ),* $(,)? )?
         }
     ) => {
         $(#[$of_type])*
-        $vis struct $type { $( $(#[$attr])* $field_vis $field: $of, )* }
+        $vis struct $type {
+            $( $(#[$attr])* $field_vis $field: $of, )*
+            $($( $(#[$own_attr])* $own_vis $own: $of_own, )*)?
+        }
 
         impl $type {
             /// The defaults.
@@ -48,7 +52,10 @@ macro_rules! options {
         impl Default for $type {
             #[allow(unused_doc_comments, reason = "the attributes of the fields say what is compiled")]
             fn default() -> Self {
-                Self { $( $(#[$attr])* $field: $default, )* }
+                Self {
+                    $( $(#[$attr])* $field: $default, )*
+                    $($( $own: $own_default, )*)?
+                }
             }
         }
     };

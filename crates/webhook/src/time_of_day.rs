@@ -13,7 +13,7 @@ const EXPECTED: &str = "a UTC time of day as hh:mm:ss.sssZ";
 /// use bankrail_webhook::TimeOfDay;
 /// assert_eq!(TimeOfDay::parse("09:30:00.000Z")?.to_string(), "09:30:00.000Z");
 /// assert!(TimeOfDay::parse("24:00:00.000Z").is_err());
-/// # Ok::<(), bankrail_webhook::ValueError>(())
+/// # Ok::<(), bankrail_values::ValueError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeOfDay(Timestamp);

@@ -1,6 +1,6 @@
 //! RSA operations by AWS-LC.
 
-use super::{Decrypt, Encrypt, Refused, Sign, Verify};
+use super::{Decrypt, Encrypt, Library, Refused, Sign, Verify};
 use crate::ContentKey;
 use crate::key::{KeyError, PublicKey, RsaSize};
 use aws_lc_rs::encoding::AsDer as _;
@@ -12,34 +12,38 @@ use aws_lc_rs::rsa::{
 use aws_lc_rs::signature::{ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair};
 use zeroize::Zeroizing;
 
-pub(super) fn signer(pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
-    Ok(Box::new(Signer(RsaKeyPair::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?)))
-}
+pub(super) struct AwsLc;
 
-pub(super) fn verifier(public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
-    let key = ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, public.to_spki_der());
-    Ok(Box::new(Verifier(key.map_err(|_| KeyError::Backend)?)))
-}
+impl Library for AwsLc {
+    fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
+        Ok(Box::new(Signer(RsaKeyPair::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?)))
+    }
 
-pub(super) fn encrypter(public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
-    let key = PublicEncryptingKey::from_der(&public.to_spki_der()).map_err(|_| KeyError::Backend)?;
-    Ok(Box::new(Encrypter(OaepPublicEncryptingKey::new(key).map_err(|_| KeyError::Backend)?)))
-}
+    fn verifier(&self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
+        let key = ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, public.to_spki_der());
+        Ok(Box::new(Verifier(key.map_err(|_| KeyError::Backend)?)))
+    }
 
-pub(super) fn decrypter(pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
-    let key = PrivateDecryptingKey::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?;
-    let operation = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| KeyError::Backend)?;
-    Ok(Box::new(Decrypter { key, operation }))
-}
+    fn encrypter(&self, public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
+        let key = PublicEncryptingKey::from_der(&public.to_spki_der()).map_err(|_| KeyError::Backend)?;
+        Ok(Box::new(Encrypter(OaepPublicEncryptingKey::new(key).map_err(|_| KeyError::Backend)?)))
+    }
 
-pub(super) fn generate(size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let size = match size {
-        RsaSize::Rsa2048 => KeySize::Rsa2048,
-        RsaSize::Rsa3072 => KeySize::Rsa3072,
-        RsaSize::Rsa4096 => KeySize::Rsa4096,
-    };
-    let key = PrivateDecryptingKey::generate(size).map_err(|_| KeyError::Backend)?;
-    Ok(Zeroizing::new(key.as_der().map_err(|_| KeyError::Backend)?.as_ref().to_vec()))
+    fn decrypter(&self, pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
+        let key = PrivateDecryptingKey::from_pkcs8(pkcs8).map_err(|_| KeyError::Backend)?;
+        let operation = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| KeyError::Backend)?;
+        Ok(Box::new(Decrypter { key, operation }))
+    }
+
+    fn generate(&self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+        let size = match size {
+            RsaSize::Rsa2048 => KeySize::Rsa2048,
+            RsaSize::Rsa3072 => KeySize::Rsa3072,
+            RsaSize::Rsa4096 => KeySize::Rsa4096,
+        };
+        let key = PrivateDecryptingKey::generate(size).map_err(|_| KeyError::Backend)?;
+        Ok(Zeroizing::new(key.as_der().map_err(|_| KeyError::Backend)?.as_ref().to_vec()))
+    }
 }
 
 struct Signer(RsaKeyPair);

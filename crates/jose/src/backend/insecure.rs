@@ -1,13 +1,38 @@
 //! A back end without security, which lets fuzzers get past the RSA operations. Exists under `cfg(fuzzing)` only.
 
-use super::{Decrypt, Encrypt, Refused, Sign, Verify};
+use super::{Backend, Decrypt, Encrypt, Refused, Sign, Verify};
 use crate::ContentKey;
+use crate::key::{KeyError, PublicKey, RsaSize};
 use zeroize::Zeroizing;
 
 const LEN: usize = 256;
 
-pub(super) struct Insecure {
-    pub(super) pkcs8: Zeroizing<Vec<u8>>,
+pub(super) struct Library;
+
+impl super::Library for Library {
+    fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
+        Ok(Box::new(Insecure { pkcs8: Zeroizing::new(pkcs8.to_vec()) }))
+    }
+
+    fn verifier(&self, _public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
+        Ok(Box::new(Insecure { pkcs8: Zeroizing::default() }))
+    }
+
+    fn encrypter(&self, _public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
+        Ok(Box::new(Insecure { pkcs8: Zeroizing::default() }))
+    }
+
+    fn decrypter(&self, pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
+        Ok(Box::new(Insecure { pkcs8: Zeroizing::new(pkcs8.to_vec()) }))
+    }
+
+    fn generate(&self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+        Backend::default().library().generate(size)
+    }
+}
+
+struct Insecure {
+    pkcs8: Zeroizing<Vec<u8>>,
 }
 
 impl Sign for Insecure {

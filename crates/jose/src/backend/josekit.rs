@@ -5,7 +5,7 @@
 
 mod oaep;
 
-use super::{Decrypt, Encrypt, Refused, Sign, Verify};
+use super::{Decrypt, Encrypt, Library, Refused, Sign, Verify};
 use crate::ContentKey;
 use crate::key::{KeyError, PublicKey, RsaSize};
 use josekit::jwe::alg::rsaes::RsaesJweEncrypter;
@@ -18,27 +18,31 @@ use openssl::pkey::{PKey, Private};
 use openssl::rsa::{Padding, Rsa};
 use zeroize::Zeroizing;
 
-pub(super) fn signer(pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
-    let key = RS256.signer_from_der(pkcs8).map_err(|_| KeyError::Backend)?;
-    Ok(Box::new(Signer { key, der: Zeroizing::new(pkcs8.to_vec()) }))
-}
+pub(super) struct Josekit;
 
-pub(super) fn verifier(public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
-    Ok(Box::new(Verifier(RS256.verifier_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
-}
+impl Library for Josekit {
+    fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError> {
+        let key = RS256.signer_from_der(pkcs8).map_err(|_| KeyError::Backend)?;
+        Ok(Box::new(Signer { key, der: Zeroizing::new(pkcs8.to_vec()) }))
+    }
 
-pub(super) fn encrypter(public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
-    Ok(Box::new(Encrypter(RSA_OAEP.encrypter_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
-}
+    fn verifier(&self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError> {
+        Ok(Box::new(Verifier(RS256.verifier_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
+    }
 
-pub(super) fn decrypter(pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
-    let key = PKey::private_key_from_pkcs8(pkcs8).and_then(|key| key.rsa()).map_err(|_| KeyError::Backend)?;
-    Ok(Box::new(Decrypter { key, der: Zeroizing::new(pkcs8.to_vec()) }))
-}
+    fn encrypter(&self, public: &PublicKey) -> Result<Box<dyn Encrypt>, KeyError> {
+        Ok(Box::new(Encrypter(RSA_OAEP.encrypter_from_der(public.to_spki_der()).map_err(|_| KeyError::Backend)?)))
+    }
 
-pub(super) fn generate(size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let key = RsaKeyPair::generate(size.bits()).map_err(|_| KeyError::Backend)?;
-    Ok(Zeroizing::new(key.to_der_private_key()))
+    fn decrypter(&self, pkcs8: &[u8]) -> Result<Box<dyn Decrypt>, KeyError> {
+        let key = PKey::private_key_from_pkcs8(pkcs8).and_then(|key| key.rsa()).map_err(|_| KeyError::Backend)?;
+        Ok(Box::new(Decrypter { key, der: Zeroizing::new(pkcs8.to_vec()) }))
+    }
+
+    fn generate(&self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+        let key = RsaKeyPair::generate(size.bits()).map_err(|_| KeyError::Backend)?;
+        Ok(Zeroizing::new(key.to_der_private_key()))
+    }
 }
 
 /// A signing key with its DER, because josekit cannot export the OpenSSL key.

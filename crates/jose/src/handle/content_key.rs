@@ -1,5 +1,6 @@
 //! The key that encrypts one message.
 
+use crate::algorithm::CONTENT_KEY_LEN;
 use bankrail_values::{RandomnessError, fill_random};
 use std::fmt;
 use zeroize::Zeroizing;
@@ -11,7 +12,7 @@ pub struct ContentKey(Zeroizing<[u8; ContentKey::LEN]>);
 
 impl ContentKey {
     /// The length of a content key, in bytes.
-    pub const LEN: usize = 64;
+    pub const LEN: usize = CONTENT_KEY_LEN;
 
     /// A new random content key.
     ///
@@ -38,6 +39,12 @@ impl ContentKey {
     #[cfg(feature = "josekit")]
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8; Self::LEN] {
         &mut self.0
+    }
+
+    /// The MAC key and the encryption key.
+    #[must_use]
+    pub fn expose_halves(&self) -> (&[u8], &[u8]) {
+        self.0.split_at(Self::LEN / 2)
     }
 
     /// The bytes.

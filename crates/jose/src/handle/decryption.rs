@@ -6,7 +6,7 @@ use super::{ContentKey, EncryptionKey, private_constructors};
 use crate::backend::Decrypt;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError, RsaSize};
-use crate::key::{PrivateKey, PublicKey, Role};
+use crate::key::{PrivateKey, Role};
 use bankrail_values::RandomnessError;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -16,15 +16,8 @@ use zeroize::Zeroizing;
 /// It is parsed once and cheap to clone. `Debug` prints the `kid` only.
 #[derive(Clone)]
 pub struct DecryptionKey {
-    kid: Option<Arc<str>>,
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    public: PublicKey,
-    modulus_len: usize,
-    encryption: EncryptionKey,
-    operation: Box<dyn Decrypt>,
+    public_half: EncryptionKey,
+    operation: Arc<dyn Decrypt>,
 }
 
 /// The encrypted key cannot be decrypted by this key. The error does not give the reason.
@@ -45,31 +38,26 @@ impl DecryptionKey {
     pub fn from_private_key(key: &PrivateKey, options: &KeyOptions) -> Result<Self, KeyError> {
         let public = key.public_key();
         options.sizes.check(public.bits(), Role::Decrypt)?;
-        let operation = options.backend.decrypter(&key.to_pkcs8_der())?;
-        let encryption = EncryptionKey::from_public_key(public.clone(), options)?;
-        let trial = encryption.encrypt(b"trial run").map_err(|_| KeyError::Backend)?;
+        let public_half = EncryptionKey::from_public_key(public, options)?;
+        let operation = options.backend.library().decrypter(&key.to_pkcs8_der())?;
+        let trial = public_half.encrypt(b"trial run").map_err(|_| KeyError::Backend)?;
         let back = operation.decrypt(&trial).map_err(|_| KeyError::Inconsistent)?;
         if *back != *b"trial run" {
             return Err(KeyError::Inconsistent);
         }
-        let modulus_len = public.bits().div_ceil(8);
-        Ok(Self { kid: None, inner: Arc::new(Inner { public, modulus_len, encryption, operation }) })
+        Ok(Self { public_half, operation: operation.into() })
     }
 
     /// The public half, with the same `kid`.
     #[must_use]
     pub fn encryption_key(&self) -> EncryptionKey {
-        let key = self.inner.encryption.clone();
-        match &self.kid {
-            Some(kid) => key.with_kid(kid),
-            None => key,
-        }
+        self.public_half.clone()
     }
 
     /// The length of an encrypted key for this key, in bytes.
     #[must_use]
     pub fn encrypted_len(&self) -> usize {
-        self.inner.modulus_len
+        self.public_half.public_key().modulus_len()
     }
 
     /// Decrypts an encrypted key and reports whether that succeeded.
@@ -80,10 +68,10 @@ impl DecryptionKey {
     /// # Errors
     /// [`DecryptError`] for every failure.
     pub fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, DecryptError> {
-        if encrypted.len() != self.inner.modulus_len {
+        if encrypted.len() != self.encrypted_len() {
             return Err(DecryptError);
         }
-        self.inner.operation.decrypt(encrypted).map_err(|_| DecryptError)
+        self.operation.decrypt(encrypted).map_err(|_| DecryptError)
     }
 
     /// Decrypts an encrypted content key. If that fails, or the result is not 64 bytes long, a random content key is
@@ -93,9 +81,9 @@ impl DecryptionKey {
     /// [`RandomnessError`] if the system gives no random bytes. They are requested before the key is used.
     pub fn content_key(&self, encrypted: &[u8]) -> Result<ContentKey, RandomnessError> {
         let stand_in = ContentKey::random()?;
-        if encrypted.len() != self.inner.modulus_len {
+        if encrypted.len() != self.encrypted_len() {
             return Ok(stand_in);
         }
-        Ok(self.inner.operation.content_key(encrypted, stand_in))
+        Ok(self.operation.content_key(encrypted, stand_in))
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A public key that encrypts content keys by RSA-OAEP (RFC 7518 section 4.3). Cheap to clone.
 #[derive(Clone)]
 pub struct EncryptionKey {
-    kid: Option<Arc<str>>,
+    pub(super) kid: Option<Arc<str>>,
     inner: Arc<Inner>,
 }
 
@@ -37,7 +37,7 @@ impl EncryptionKey {
     #[cfg(any(feature = "aws-lc", feature = "josekit"))]
     pub fn from_public_key(public: PublicKey, options: &KeyOptions) -> Result<Self, KeyError> {
         options.sizes.check(public.bits(), Role::Encrypt)?;
-        let operation = options.backend.encrypter(&public)?;
+        let operation = options.backend.library().encrypter(&public)?;
         Ok(Self { kid: None, inner: Arc::new(Inner { public, operation }) })
     }
 

@@ -6,7 +6,7 @@ use super::{VerifyingKey, private_constructors};
 use crate::backend::Sign;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError, RsaSize};
-use crate::key::{PrivateKey, PublicKey, Role};
+use crate::key::{PrivateKey, Role};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -15,14 +15,8 @@ use zeroize::Zeroizing;
 /// It is parsed once and cheap to clone. `Debug` prints the `kid` only.
 #[derive(Clone)]
 pub struct SigningKey {
-    kid: Option<Arc<str>>,
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    public: PublicKey,
-    verifying: VerifyingKey,
-    operation: Box<dyn Sign>,
+    public_half: VerifyingKey,
+    operation: Arc<dyn Sign>,
 }
 
 /// A signature could not be made.
@@ -52,21 +46,17 @@ impl SigningKey {
     pub fn from_private_key(key: &PrivateKey, options: &KeyOptions) -> Result<Self, KeyError> {
         let public = key.public_key();
         options.sizes.check(public.bits(), Role::Sign)?;
-        let operation = options.backend.signer(&key.to_pkcs8_der())?;
-        let verifying = VerifyingKey::from_public_key(public.clone(), options)?;
+        let public_half = VerifyingKey::from_public_key(public, options)?;
+        let operation = options.backend.library().signer(&key.to_pkcs8_der())?;
         let trial = operation.sign(b"trial run").map_err(|_| KeyError::Backend)?;
-        verifying.verify(b"trial run", &trial).map_err(|_| KeyError::Inconsistent)?;
-        Ok(Self { kid: None, inner: Arc::new(Inner { public, verifying, operation }) })
+        public_half.verify(b"trial run", &trial).map_err(|_| KeyError::Inconsistent)?;
+        Ok(Self { public_half, operation: operation.into() })
     }
 
     /// The public half, with the same `kid`.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey {
-        let key = self.inner.verifying.clone();
-        match &self.kid {
-            Some(kid) => key.with_kid(kid),
-            None => key,
-        }
+        self.public_half.clone()
     }
 
     /// Makes an RS256 signature of bytes. For tokens see [`jws`](crate::jws).
@@ -74,6 +64,6 @@ impl SigningKey {
     /// # Errors
     /// [`SignError::Backend`] if the back end failed.
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        self.inner.operation.sign(message).map_err(|_| SignError::Backend)
+        self.operation.sign(message).map_err(|_| SignError::Backend)
     }
 }

@@ -12,13 +12,12 @@ use std::sync::Arc;
 /// A public key that checks RS256 signatures. Cheap to clone.
 #[derive(Clone)]
 pub struct VerifyingKey {
-    kid: Option<Arc<str>>,
+    pub(super) kid: Option<Arc<str>>,
     inner: Arc<Inner>,
 }
 
 struct Inner {
     public: PublicKey,
-    modulus_len: usize,
     operation: Box<dyn Verify>,
 }
 
@@ -38,8 +37,8 @@ impl VerifyingKey {
     #[cfg(any(feature = "aws-lc", feature = "josekit"))]
     pub fn from_public_key(public: PublicKey, options: &KeyOptions) -> Result<Self, KeyError> {
         options.sizes.check(public.bits(), Role::Verify)?;
-        let operation = options.backend.verifier(&public)?;
-        Ok(Self { kid: None, inner: Arc::new(Inner { modulus_len: public.bits().div_ceil(8), public, operation }) })
+        let operation = options.backend.library().verifier(&public)?;
+        Ok(Self { kid: None, inner: Arc::new(Inner { public, operation }) })
     }
 
     /// Checks an RS256 signature of bytes. For tokens see [`jws`](crate::jws).
@@ -47,7 +46,7 @@ impl VerifyingKey {
     /// # Errors
     /// [`SignatureError`] for every failure.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureError> {
-        if signature.len() != self.inner.modulus_len {
+        if signature.len() != self.inner.public.modulus_len() {
             return Err(SignatureError);
         }
         self.inner.operation.verify(message, signature).map_err(|_| SignatureError)

@@ -27,7 +27,7 @@ impl<'a> Compact<'a> {
         }
         let [header, payload, signature] = split(token)?;
         let signing_input = token.get(..header.len() + 1 + payload.len()).unwrap_or_default();
-        let header = JoseHeader::parse(header, &HeaderRules::rs256(options.max_header))?;
+        let header = JoseHeader::parse(header, &HeaderRules::signature(options.max_header))?;
         let payload = base64url::decode(payload).map_err(|_| ParseError::NotBase64url { part: "payload" })?;
         let payload = Zeroizing::new(payload);
         let signature = base64url::decode(signature).map_err(|_| ParseError::NotBase64url { part: "signature" })?;

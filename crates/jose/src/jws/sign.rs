@@ -1,54 +1,32 @@
 //! Making a compact signature, with a local key or a remote one.
 
-use crate::base64url;
 use crate::header::JoseHeaderError;
 use crate::remote::{RemoteSigner, SignRequest};
-use crate::{SignError, SigningKey, VerifyingKey};
+use crate::{SignError, SigningKey, VerifyingKey, algorithm, base64url};
 use bankrail_values::json::JsonObjectWriter;
+use bankrail_values::options;
 use zeroize::Zeroizing;
 
-/// The header of a signature. `alg` is always `RS256`.
-///
-/// The members are written in this order: `alg`, `typ`, `cty`, `kid`, others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JwsHeader {
-    typ: Option<String>,
-    cty: Option<String>,
-    kid: Option<String>,
-    members: Vec<(String, String)>,
+options! {
+    /// The header of a signature, with the key's `kid` if it has one. `alg` is always [`algorithm::SIGNATURE`].
+    ///
+    /// The members are written in this order: `alg`, `typ`, `cty`, `kid`, others.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct JwsHeader {
+        /// `typ`, the media type of the whole token. Default: none.
+        typ(impl Into<String> => |typ| Some(typ.into())): Option<String> = None,
+        /// `cty`, the media type of the payload. Default: none.
+        cty(impl Into<String> => |cty| Some(cty.into())): Option<String> = None,
+        /// `kid`, in place of the key's own. Default: the key's own.
+        kid(impl Into<String> => |kid| Some(kid.into())): Option<String> = None;
+        members: Vec<(String, String)> = Vec::new(),
+    }
 }
 
 /// Members with methods of their own, and members that `JoseHeader` refuses or interprets.
 const RESERVED: [&str; 12] = ["alg", "typ", "cty", "kid", "enc", "zip", "crit", "b64", "jwk", "jku", "x5u", "x5c"];
 
 impl JwsHeader {
-    /// A header of `{"alg":"RS256"}`, with the key's `kid` if it has one.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `typ`, the media type of the whole token.
-    #[must_use]
-    pub fn typ(mut self, typ: impl Into<String>) -> Self {
-        self.typ = Some(typ.into());
-        self
-    }
-
-    /// Sets `cty`, the media type of the payload.
-    #[must_use]
-    pub fn cty(mut self, cty: impl Into<String>) -> Self {
-        self.cty = Some(cty.into());
-        self
-    }
-
-    /// Sets `kid`, in place of the key's own.
-    #[must_use]
-    pub fn kid(mut self, kid: impl Into<String>) -> Self {
-        self.kid = Some(kid.into());
-        self
-    }
-
     /// Adds another member with a string value. Receivers that do not know it ignore it.
     ///
     /// # Errors
@@ -69,7 +47,7 @@ impl JwsHeader {
     #[must_use]
     pub fn to_json(&self, key_kid: Option<&str>) -> String {
         let own = JsonObjectWriter::new()
-            .string("alg", "RS256")
+            .string("alg", algorithm::SIGNATURE)
             .optional_string("typ", self.typ.as_deref())
             .optional_string("cty", self.cty.as_deref())
             .optional_string("kid", self.kid.as_deref().or(key_kid));

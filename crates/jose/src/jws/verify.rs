@@ -5,38 +5,14 @@ use crate::header::JoseHeader;
 use crate::{KeyLookup, SelectError, VerifyingKey};
 use zeroize::Zeroizing;
 
-/// The bounds on a token: by default 64 KiB, with a header of 4 KiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VerifyOptions {
-    pub(super) max_token: usize,
-    pub(super) max_header: usize,
-}
-
-impl VerifyOptions {
-    /// The defaults.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { max_token: 64 * 1024, max_header: 4 * 1024 }
-    }
-
-    /// Sets the longest token, in bytes.
-    #[must_use]
-    pub const fn max_token(mut self, bytes: usize) -> Self {
-        self.max_token = bytes;
-        self
-    }
-
-    /// Sets the longest decoded header, in bytes.
-    #[must_use]
-    pub const fn max_header(mut self, bytes: usize) -> Self {
-        self.max_header = bytes;
-        self
-    }
-}
-
-impl Default for VerifyOptions {
-    fn default() -> Self {
-        Self::new()
+bankrail_values::options! {
+    /// The bounds on a token.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct VerifyOptions {
+        /// The longest token, in bytes. Default: 64 KiB.
+        pub(super) max_token: usize = 64 * 1024,
+        /// The longest decoded header, in bytes. Default: 4 KiB.
+        pub(super) max_header: usize = 4 * 1024,
     }
 }
 

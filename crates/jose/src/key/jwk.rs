@@ -1,6 +1,6 @@
 //! JSON Web Keys and JWK sets (RFC 7517, RFC 7518 section 6.3).
 
-use super::private_key::PrivateNumbers;
+use super::private_key::Numbers;
 use super::{KeyError, PrivateKey, PublicKey, Role};
 use crate::base64url;
 use bankrail_values::excerpt;
@@ -51,16 +51,11 @@ impl Jwk {
         let (n, e) = (number(members, "n")?, number(members, "e")?);
         let number = |name| number(members, name);
         let private = if ["p", "q", "dp", "dq", "qi"].iter().any(|name| members.get(name).is_some()) {
-            Some(PrivateKey::from_numbers(PrivateNumbers {
-                n: n.clone(),
-                e: e.clone(),
-                d: number("d")?,
-                p: number("p")?,
-                q: number("q")?,
-                dp: number("dp")?,
-                dq: number("dq")?,
-                qi: number("qi")?,
-            })?)
+            let mut numbers = Numbers::default();
+            for (slot, name) in numbers.iter_mut().zip(["n", "e", "d", "p", "q", "dp", "dq", "qi"]) {
+                *slot = number(name)?;
+            }
+            Some(PrivateKey::from_numbers(numbers)?)
         } else if members.get("d").is_some() {
             Some(PrivateKey::from_exponent(n.clone(), e.clone(), number("d")?)?)
         } else {
@@ -184,18 +179,15 @@ impl JwkSet {
         }
         let (mut read_keys, mut unusable): (Vec<(usize, Jwk)>, Vec<UnusableKey>) = (Vec::new(), Vec::new());
         for (index, key) in list.iter().enumerate() {
-            let read = match key {
-                JsonValue::Object(members) => Jwk::from_members(members),
-                _ => Err(KeyError::JwkMember { name: "keys", expected: "an array of objects" }),
-            };
-            match read {
-                Ok(key) => read_keys.push((index, key)),
-                Err(error) => {
-                    let kid = match key {
-                        JsonValue::Object(members) => text(members, "kid").ok().flatten(),
-                        _ => None,
-                    };
-                    unusable.push(UnusableKey { index, kid: kid.as_deref().map(excerpt), error });
+            let refused = |kid: Option<String>, error| UnusableKey { index, kid: kid.as_deref().map(excerpt), error };
+            match key {
+                JsonValue::Object(members) => match Jwk::from_members(members) {
+                    Ok(key) => read_keys.push((index, key)),
+                    Err(error) => unusable.push(refused(text(members, "kid").ok().flatten(), error)),
+                },
+                _ => {
+                    let error = KeyError::JwkMember { name: "keys", expected: "an array of objects" };
+                    unusable.push(refused(None, error));
                 }
             }
         }

@@ -7,7 +7,7 @@ use rsa::pkcs8::{self, EncodePrivateKey as _};
 use rsa::traits::PrivateKeyParts as _;
 use rsa::{BigUint, RsaPrivateKey, pkcs1};
 use std::fmt;
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
 /// An RSA private key that obeys these rules:
 /// - the public half obeys the rules of [`PublicKey`];
@@ -55,28 +55,23 @@ impl PrivateKey {
         if key.version() != pkcs1::Version::TwoPrime {
             return Err(KeyError::MultiPrime);
         }
-        Self::from_numbers(PrivateNumbers {
-            n: number(key.modulus),
-            e: number(key.public_exponent),
-            d: number(key.private_exponent),
-            p: number(key.prime1),
-            q: number(key.prime2),
-            dp: number(key.exponent1),
-            dq: number(key.exponent2),
-            qi: number(key.coefficient),
-        })
+        let numbers = [key.modulus, key.public_exponent, key.private_exponent, key.prime1, key.prime2];
+        let [n, e, d, p, q] = numbers.map(number);
+        let [dp, dq, qi] = [key.exponent1, key.exponent2, key.coefficient].map(number);
+        Self::from_numbers(Zeroizing::new([n, e, d, p, q, dp, dq, qi]))
     }
 
-    pub(super) fn from_numbers(mut from: PrivateNumbers) -> Result<Self, KeyError> {
-        check_numbers(&from.n, &from.e)?;
+    pub(super) fn from_numbers(mut from: Numbers) -> Result<Self, KeyError> {
+        let [n, e, d, p, q, dp, dq, qi] = &mut *from;
+        check_numbers(n, e)?;
         // Bounded before anything is multiplied or inverted.
-        if from.d >= from.n || from.p >= from.n || from.q >= from.n || from.p == from.q {
+        if d >= n || p >= n || q >= n || p == q {
             return Err(KeyError::Inconsistent);
         }
-        let [n, e, d, p, q] = [&mut from.n, &mut from.e, &mut from.d, &mut from.p, &mut from.q].map(std::mem::take);
+        let [n, e, d, p, q] = [n, e, d, p, q].map(std::mem::take);
         let key = RsaPrivateKey::from_components(n, e, d, vec![p, q]).map_err(|_| KeyError::Inconsistent)?;
-        let qi = key.crt_coefficient().map(Zeroizing::new);
-        let fits = key.dp() == Some(&from.dp) && key.dq() == Some(&from.dq) && qi.as_deref() == Some(&from.qi);
+        let found = key.crt_coefficient().map(Zeroizing::new);
+        let fits = key.dp() == Some(&*dp) && key.dq() == Some(&*dq) && found.as_deref() == Some(&*qi);
         if fits { Self::from_checked(key) } else { Err(KeyError::Inconsistent) }
     }
 
@@ -140,25 +135,8 @@ impl PrivateKey {
     }
 }
 
-/// Unchecked numbers of a private key. The private ones are overwritten when dropped.
-pub(super) struct PrivateNumbers {
-    pub(super) n: BigUint,
-    pub(super) e: BigUint,
-    pub(super) d: BigUint,
-    pub(super) p: BigUint,
-    pub(super) q: BigUint,
-    pub(super) dp: BigUint,
-    pub(super) dq: BigUint,
-    pub(super) qi: BigUint,
-}
-
-impl Drop for PrivateNumbers {
-    fn drop(&mut self) {
-        for number in [&mut self.d, &mut self.p, &mut self.q, &mut self.dp, &mut self.dq, &mut self.qi] {
-            number.zeroize();
-        }
-    }
-}
+/// Unchecked numbers of a private key: `n`, `e`, `d`, `p`, `q`, `dp`, `dq` and `qi`. Overwritten when dropped.
+pub(super) type Numbers = Zeroizing<[BigUint; 8]>;
 
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

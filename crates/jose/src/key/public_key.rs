@@ -78,6 +78,12 @@ impl PublicKey {
         self.0.n().bits()
     }
 
+    /// The length of the modulus in bytes: that of a signature and of an encrypted key.
+    #[must_use]
+    pub fn modulus_len(&self) -> usize {
+        self.0.size()
+    }
+
     /// The key as a SubjectPublicKeyInfo in DER.
     #[must_use]
     pub fn to_spki_der(&self) -> Vec<u8> {

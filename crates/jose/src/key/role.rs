@@ -1,6 +1,7 @@
 //! The uses of a key and the lengths allowed for them.
 
 use super::KeyError;
+use crate::algorithm;
 use std::fmt;
 
 /// The use of a key handle.
@@ -20,39 +21,33 @@ pub enum Role {
 impl Role {
     /// `use` of a JWK (RFC 7517 section 4.2).
     pub(crate) fn jwk_use(self) -> &'static str {
-        match self {
-            Self::Sign | Self::Verify => "sig",
-            Self::Encrypt | Self::Decrypt => "enc",
-        }
+        self.row().0
     }
 
     /// `alg` of a JWK (RFC 7518 sections 3.1 and 4.1).
     pub(crate) fn jwk_alg(self) -> &'static str {
-        match self {
-            Self::Sign | Self::Verify => "RS256",
-            Self::Encrypt | Self::Decrypt => "RSA-OAEP",
-        }
+        self.row().1
     }
 
     /// The values of `key_ops` that allow this role (RFC 7517 section 4.3).
     pub(crate) fn jwk_ops(self) -> &'static [&'static str] {
+        self.row().2
+    }
+
+    /// `use`, `alg`, `key_ops` and the role in words.
+    fn row(self) -> (&'static str, &'static str, &'static [&'static str], &'static str) {
         match self {
-            Self::Sign => &["sign"],
-            Self::Verify => &["verify"],
-            Self::Encrypt => &["wrapKey", "encrypt"],
-            Self::Decrypt => &["unwrapKey", "decrypt"],
+            Self::Sign => ("sig", algorithm::SIGNATURE, &["sign"], "signing"),
+            Self::Verify => ("sig", algorithm::SIGNATURE, &["verify"], "verifying"),
+            Self::Encrypt => ("enc", algorithm::KEY_ENCRYPTION, &["wrapKey", "encrypt"], "encryption"),
+            Self::Decrypt => ("enc", algorithm::KEY_ENCRYPTION, &["unwrapKey", "decrypt"], "decryption"),
         }
     }
 }
 
 impl fmt::Display for Role {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Sign => "signing",
-            Self::Verify => "verifying",
-            Self::Encrypt => "encryption",
-            Self::Decrypt => "decryption",
-        })
+        out.write_str(self.row().3)
     }
 }
 
@@ -74,7 +69,7 @@ pub enum KeySizes {
 impl KeySizes {
     pub(crate) fn check(self, bits: usize, role: Role) -> Result<(), KeyError> {
         let (fits, expected) = match (self, role) {
-            (Self::Encryption2048, Role::Encrypt | Role::Decrypt) => (bits == 2048, "2048"),
+            (Self::Encryption2048, Role::Encrypt | Role::Decrypt) => (bits == algorithm::ENCRYPTION_KEY_BITS, "2048"),
             (Self::Encryption2048 | Self::AnyFrom2048, _) => {
                 ((2048..=8192).contains(&bits) && bits.is_multiple_of(8), "2048 to 8192")
             }

@@ -3,11 +3,11 @@
 use bankrail_jose::header::{HeaderRules, JoseHeader, JoseHeaderError, is_media_type};
 
 fn jws(json: &str) -> Result<JoseHeader, JoseHeaderError> {
-    JoseHeader::from_json(json.as_bytes(), &HeaderRules::rs256(1024))
+    JoseHeader::from_json(json.as_bytes(), &HeaderRules::signature(1024))
 }
 
 fn jwe(json: &str, zip: bool) -> Result<JoseHeader, JoseHeaderError> {
-    JoseHeader::from_json(json.as_bytes(), &HeaderRules::rsa_oaep_a256cbc_hs512(1024, zip))
+    JoseHeader::from_json(json.as_bytes(), &HeaderRules::encryption(1024, zip))
 }
 
 #[test]

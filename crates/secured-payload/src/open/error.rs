@@ -63,47 +63,28 @@ pub enum OpenError {
     },
 }
 
-/// The kind of an [`OpenError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum OpenErrorKind {
-    /// [`OpenError::Malformed`].
-    Malformed,
-    /// [`OpenError::UnsupportedHeader`].
-    UnsupportedHeader,
-    /// [`OpenError::NoKey`].
-    NoKey,
-    /// [`OpenError::Rejected`].
-    Rejected,
-    /// [`OpenError::NoSigningKey`].
-    NoSigningKey,
-    /// [`OpenError::OtherRecipient`].
-    OtherRecipient,
-    /// [`OpenError::OtherType`].
-    OtherType,
-    /// [`OpenError::PayloadInvalid`].
-    PayloadInvalid,
-    /// [`OpenError::Unavailable`].
-    Unavailable,
+macro_rules! kinds {
+    ($($variant:ident)*) => {
+        /// The kind of an [`OpenError`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum OpenErrorKind { $( #[doc = concat!("[`OpenError::", stringify!($variant), "`].")] $variant, )* }
+
+        impl OpenError {
+            /// The kind of the error, for counting.
+            #[must_use]
+            pub fn kind(&self) -> OpenErrorKind {
+                match self { $( Self::$variant { .. } => OpenErrorKind::$variant, )* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Malformed UnsupportedHeader NoKey Rejected NoSigningKey OtherRecipient OtherType PayloadInvalid Unavailable
 }
 
 impl OpenError {
-    /// The kind of the error, for counting.
-    #[must_use]
-    pub fn kind(&self) -> OpenErrorKind {
-        match self {
-            Self::Malformed(_) => OpenErrorKind::Malformed,
-            Self::UnsupportedHeader(_) => OpenErrorKind::UnsupportedHeader,
-            Self::NoKey(_) => OpenErrorKind::NoKey,
-            Self::Rejected => OpenErrorKind::Rejected,
-            Self::NoSigningKey { .. } => OpenErrorKind::NoSigningKey,
-            Self::OtherRecipient { .. } => OpenErrorKind::OtherRecipient,
-            Self::OtherType => OpenErrorKind::OtherType,
-            Self::PayloadInvalid(_) => OpenErrorKind::PayloadInvalid,
-            Self::Unavailable { .. } => OpenErrorKind::Unavailable,
-        }
-    }
-
     /// Whether the same message can be opened by a retry.
     #[must_use]
     pub fn is_retryable(&self) -> bool {

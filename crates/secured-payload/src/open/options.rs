@@ -1,6 +1,7 @@
 //! Options for opening messages.
 
-use bankrail_values::MAX_MESSAGE_BYTES;
+use bankrail_jose::algorithm::{BLOCK_LEN, ENCRYPTION_KEY_BITS, IV_LEN, MESSAGE_SIGNING_KEY_BITS, TAG_LEN};
+use bankrail_values::{MAX_MESSAGE_BYTES, options};
 
 /// The most bytes of each decoded header by default.
 const MAX_HEADER: usize = 4 * 1024;
@@ -10,38 +11,43 @@ const _: () = {
     const fn base64(bytes: usize) -> usize {
         (bytes * 4).div_ceil(3)
     }
-    // Header, payload and a signature of 4096 bits; then header, key of 2048 bits, vector, padded text and tag.
-    let signed = base64(MAX_HEADER) + 1 + base64(MAX_MESSAGE_BYTES) + 1 + base64(512);
-    let sealed = base64(MAX_HEADER) + 1 + base64(256) + 1 + base64(16) + 1 + base64(signed + 16) + 1 + base64(32);
+    let [_, signing_key] = MESSAGE_SIGNING_KEY_BITS;
+    // Header, payload and signature; then header, encrypted key, vector, padded text and tag.
+    let signed = base64(MAX_HEADER) + 1 + base64(MAX_MESSAGE_BYTES) + 1 + base64(signing_key / 8);
+    let sealed = base64(MAX_HEADER) + base64(ENCRYPTION_KEY_BITS / 8) + base64(IV_LEN) + base64(signed + BLOCK_LEN);
+    let sealed = sealed + base64(TAG_LEN) + 4;
     assert!(signed <= OpenOptions::DEFAULT_INFLATE);
     assert!(sealed <= OpenOptions::DEFAULT_MAX_MESSAGE);
 };
 
-/// What an [`Opener`](super::Opener) accepts.
-#[derive(Clone, Debug)]
-pub struct OpenOptions {
-    pub(super) max_message: usize,
-    pub(super) max_header: usize,
-    pub(super) inflate: Option<usize>,
-    pub(super) require_cty: bool,
-    pub(super) require_typ: bool,
-    pub(super) recipient: Option<Recipient>,
-    pub(super) check_json: bool,
-}
-
-/// The defaults: compact messages of up to 512 KiB with headers of up to 4 KiB, no compression, `cty` absent or `JWT`,
-/// any inner `typ`, any recipient.
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self {
-            max_message: Self::DEFAULT_MAX_MESSAGE,
-            max_header: MAX_HEADER,
-            inflate: None,
-            require_cty: false,
-            require_typ: false,
-            recipient: None,
-            check_json: true,
-        }
+options! {
+    /// What an [`Opener`](super::Opener) accepts.
+    ///
+    /// The defaults: compact messages of up to 512 KiB with headers of up to 4 KiB, no compression, `cty` absent or
+    /// `JWT`, any inner `typ`, any recipient.
+    #[derive(Clone, Debug)]
+    pub struct OpenOptions {
+        /// The most characters of a compact message. Default: [`OpenOptions::DEFAULT_MAX_MESSAGE`].
+        pub(super) max_message: usize = Self::DEFAULT_MAX_MESSAGE,
+        /// The most bytes of each decoded header, outer and inner. Default: 4 KiB.
+        pub(super) max_header: usize = MAX_HEADER,
+        /// Accepts `"zip":"DEF"` and inflates up to this many bytes. The bound is for the signed message in its compact
+        /// form, which is a third longer than its JSON. Inflating stops at the first byte beyond it. Default: no
+        /// compression.
+        pub(super) inflate(usize => Some): Option<usize> = None,
+        /// Refuses messages without `"cty":"JWT"`. RFC 7519 section 5.2 requires it in nested tokens, but senders often
+        /// leave it out. Off by default.
+        pub(super) require_cty: bool = false,
+        /// Refuses messages whose signed header has no `"typ":"JWT"`, in any case. The specification names no `typ` for
+        /// messages. Require it if the sender's key also signs tokens of other types (RFC 8725 section 3.11). Off by
+        /// default.
+        pub(super) require_typ: bool = false,
+        /// Refuses messages that do not name this recipient. Default: any recipient.
+        pub(super) recipient(Recipient => Some): Option<Recipient> = None,
+        /// Whether the message is checked to be JSON. On by default. If it is off, [`Opened::json`](super::Opened::json)
+        /// is any bytes that the sender signed: for a caller that reads every message anyway, so that its JSON is read
+        /// once.
+        pub(super) check_json: bool = true,
     }
 }
 
@@ -53,70 +59,11 @@ impl OpenOptions {
     /// payload that [`SealOptions`](crate::SealOptions) seals by default.
     pub const DEFAULT_INFLATE: usize = 340_000;
 
-    /// The defaults, which accept only what the specification names.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The profile of a customer who receives webhooks: the defaults, and inflating up to
     /// [`OpenOptions::DEFAULT_INFLATE`], because published senders compress (Default).
     #[must_use]
     pub fn customer() -> Self {
         Self::new().inflate(Self::DEFAULT_INFLATE)
-    }
-
-    /// Sets the most characters of a compact message.
-    #[must_use]
-    pub fn max_message(mut self, characters: usize) -> Self {
-        self.max_message = characters;
-        self
-    }
-
-    /// Sets the most bytes of each decoded header, outer and inner.
-    #[must_use]
-    pub fn max_header(mut self, bytes: usize) -> Self {
-        self.max_header = bytes;
-        self
-    }
-
-    /// Accepts `"zip":"DEF"` and inflates up to this many bytes. The bound is for the signed message in its compact
-    /// form, which is a third longer than its JSON. Inflating stops at the first byte beyond it.
-    #[must_use]
-    pub fn inflate(mut self, max_bytes: usize) -> Self {
-        self.inflate = Some(max_bytes);
-        self
-    }
-
-    /// Refuses messages without `"cty":"JWT"`. RFC 7519 section 5.2 requires it in nested tokens, but senders often
-    /// leave it out.
-    #[must_use]
-    pub fn require_cty(mut self, require: bool) -> Self {
-        self.require_cty = require;
-        self
-    }
-
-    /// Refuses messages whose signed header has no `"typ":"JWT"`, in any case. The specification names no `typ` for
-    /// messages. Require it if the sender's key also signs tokens of other types (RFC 8725 section 3.11).
-    #[must_use]
-    pub fn require_typ(mut self, require: bool) -> Self {
-        self.require_typ = require;
-        self
-    }
-
-    /// Refuses messages that do not name this recipient.
-    #[must_use]
-    pub fn recipient(mut self, recipient: Recipient) -> Self {
-        self.recipient = Some(recipient);
-        self
-    }
-
-    /// Whether the message is checked to be JSON. On by default. If it is off, [`Opened::json`](super::Opened::json) is
-    /// any bytes that the sender signed: for a caller that reads every message anyway, so that its JSON is read once.
-    #[must_use]
-    pub fn check_json(mut self, check: bool) -> Self {
-        self.check_json = check;
-        self
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::options::Place;
 use super::{MalformedMessageError, OpenError, OpenOptions, Opened};
-use crate::content::{Authentic, BLOCK_LEN, Ciphertext, NotOpened};
+use crate::content::{Authentic, Ciphertext, NotOpened};
 use crate::deflate;
+use bankrail_jose::algorithm::BLOCK_LEN;
 use bankrail_jose::header::{HeaderRules, JoseHeader, JoseHeaderError, is_media_type};
 use bankrail_jose::jws::{Compact, Verified, VerifyError, VerifyOptions};
 use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter};
@@ -62,7 +63,7 @@ impl<'a> SealedMessage<'a> {
         let text = Zeroizing::new(decode("ciphertext", text)?);
         let tag = decode("authentication tag", tag)?;
 
-        let rules = HeaderRules::rsa_oaep_a256cbc_hs512(options.max_header, options.inflate.is_some());
+        let rules = HeaderRules::encryption(options.max_header, options.inflate.is_some());
         let header = JoseHeader::from_json(&header, &rules)?;
         check_cty(header.cty(), options.require_cty)?;
 
@@ -95,7 +96,7 @@ impl<'a> SealedMessage<'a> {
     /// # Errors
     /// [`MalformedMessageError::Length`].
     pub fn check_for(&self, key: &EncryptionKey) -> Result<(), OpenError> {
-        if self.encrypted_key.len() == key.public_key().bits().div_ceil(8) { Ok(()) } else { Err(self.wrong_length()) }
+        if self.encrypted_key.len() == key.public_key().modulus_len() { Ok(()) } else { Err(self.wrong_length()) }
     }
 
     /// Takes the outcome of the decryption and does the remaining steps.
