@@ -24,12 +24,6 @@ impl Audience {
         }
         Ok(Self(text.into()))
     }
-
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-bankrail_values::impl_text_value!(Audience, ValueError, Debug);
+bankrail_values::impl_text_value!(Audience, ValueError, Debug, as_str);

@@ -36,12 +36,6 @@ impl CustomerCode {
         }
         Ok(Self(text.into()))
     }
-
-    /// The code.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl std::borrow::Borrow<str> for CustomerCode {
@@ -50,4 +44,4 @@ impl std::borrow::Borrow<str> for CustomerCode {
     }
 }
 
-bankrail_values::impl_text_value!(CustomerCode, ValueError, Debug);
+bankrail_values::impl_text_value!(CustomerCode, ValueError, Debug, as_str);

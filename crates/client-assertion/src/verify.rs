@@ -201,34 +201,17 @@ pub struct VerifiedAssertion {
 }
 
 impl VerifiedAssertion {
-    /// The customer who signed the assertion.
-    #[must_use]
-    pub fn customer(&self) -> &CustomerCode {
-        &self.customer
-    }
-
-    /// `exp`, cut to milliseconds.
-    #[must_use]
-    pub fn expires_at(&self) -> Timestamp {
-        self.expires_at
-    }
-
-    /// `iat`, if present, cut to milliseconds.
-    #[must_use]
-    pub fn issued_at(&self) -> Option<Timestamp> {
-        self.issued_at
-    }
-
-    /// `jti`, if present.
-    #[must_use]
-    pub fn jwt_id(&self) -> Option<&str> {
-        self.jwt_id.as_deref()
-    }
-
-    /// The `kid` of the key that the signature is valid for, if the key has one.
-    #[must_use]
-    pub fn key_id(&self) -> Option<&str> {
-        self.key_id.as_deref()
+    bankrail_values::getters! { self;
+        /// The customer who signed the assertion.
+        customer: &CustomerCode = &self.customer;
+        /// `exp`, cut to milliseconds.
+        expires_at: Timestamp = self.expires_at;
+        /// `iat`, if present, cut to milliseconds.
+        issued_at: Option<Timestamp> = self.issued_at;
+        /// `jti`, if present.
+        jwt_id: Option<&str> = self.jwt_id.as_deref();
+        /// The `kid` of the key that the signature is valid for, if the key has one.
+        key_id: Option<&str> = self.key_id.as_deref();
     }
 
     /// All claims as they were signed, also those that this crate does not read. Of them, `sub`, `aud`, `exp`, `nbf`,

@@ -37,12 +37,6 @@ impl AccountId {
         Ok(Self(text.into()))
     }
 
-    /// The identifier.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// True for the numbers reserved for negative tests, which must not be used: a branch code of six digits, then one
     /// of the digits 1 to 9 nine times (Specification: "Request statement", test data). Fifteen zeros are not reserved.
     #[must_use]
@@ -63,4 +57,4 @@ impl std::borrow::Borrow<str> for AccountId {
     }
 }
 
-bankrail_values::impl_text_value!(AccountId, ValueError, Debug);
+bankrail_values::impl_text_value!(AccountId, ValueError, Debug, as_str);

@@ -7,6 +7,7 @@ mod code;
 mod currency;
 mod date;
 mod decimal;
+mod getters;
 mod hash;
 #[cfg(feature = "json")]
 pub mod json;

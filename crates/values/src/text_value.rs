@@ -34,9 +34,20 @@ macro_rules! impl_parsed_value {
 }
 
 /// As [`impl_parsed_value!`], and `TryFrom<String>`, `AsRef<str>` and `Display`, for a type that also has
-/// `fn as_str(&self) -> &str`. With `Debug` as a third argument, `Debug` prints the text in quotation marks.
+/// `fn as_str(&self) -> &str`. With `Debug` as a third argument, `Debug` prints the text in quotation marks, and with
+/// `as_str` as a fourth, that function returns the only field.
 #[macro_export]
 macro_rules! impl_text_value {
+    ($name:ident, $error:ty, Debug, as_str) => {
+        $crate::impl_text_value!($name, $error, Debug);
+        impl $name {
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+    };
     ($name:ident, $error:ty, Debug) => {
         $crate::impl_text_value!($name, $error);
         $crate::impl_text_value!(@debug [] $name);

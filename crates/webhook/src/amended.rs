@@ -1,5 +1,6 @@
 //! Members of an amendment: absent, changed or cleared.
 
+use crate::codes::{AccountIdentificationType, AliasType, AmountType, PartyType, PaymentFrequency};
 use crate::{CountPerPeriod, MessageAmount, PointInTime, TimeOfDay};
 use bankrail_values::Date;
 use bankrail_values::json::JsonValue;
@@ -88,20 +89,19 @@ fn is_text(value: &JsonValue<'_>, mark: &str) -> bool {
 /// The mark of most types.
 const DASH: &str = r#""-""#;
 
-impl Clearable for String {
-    const CLEARED: &'static str = DASH;
+macro_rules! cleared_by {
+    ($($mark:literal: $($type:ident)*;)*) => {$($(
+        impl Clearable for $type {
+            const CLEARED: &'static str = $mark;
+        }
+    )*)*};
 }
 
-impl Clearable for Date {
-    const CLEARED: &'static str = r#""1000-01-01""#;
-}
-
-impl Clearable for CountPerPeriod {
-    const CLEARED: &'static str = r#""0""#;
-}
-
-impl Clearable for PointInTime {
-    const CLEARED: &'static str = r#""00""#;
+cleared_by! {
+    r#""-""#: String AccountIdentificationType AliasType AmountType PartyType PaymentFrequency;
+    r#""1000-01-01""#: Date;
+    r#""0""#: CountPerPeriod;
+    r#""00""#: PointInTime;
 }
 
 impl Clearable for TimeOfDay {

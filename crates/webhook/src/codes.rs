@@ -1,6 +1,5 @@
 //! The codes of the messages. Each list is open: an unknown code is kept, written back and reported.
 
-use crate::amended::Clearable;
 use crate::error::MessageError;
 use crate::finding::Rule;
 use crate::json::{Bound, Context, Output, Schemas, Wire, schema};
@@ -72,10 +71,6 @@ macro_rules! codes {
             fn schema(_: Option<&Bound>, _: &mut Schemas) -> serde_json::Value {
                 schema::code(&[$($code),*])
             }
-        }
-
-        impl Clearable for $name {
-            const CLEARED: &'static str = r#""-""#;
         }
     )*};
 }

@@ -2,14 +2,14 @@
 
 use crate::error::MessageError;
 use crate::finding::Rule;
-use crate::json::{Bound, Context, Output, Schemas, Wire, schema};
+use crate::json::{Bound, Context, Output, Schemas, Wire};
 use bankrail_values::excerpt;
 use bankrail_values::json::JsonValue;
 use serde_json::{Value, json};
 use std::fmt;
 
 macro_rules! count {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident, $expected:literal, $holds:expr, $schema:expr) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, Hash)]
         pub struct $name(Box<str>);
@@ -44,47 +44,37 @@ macro_rules! count {
                 fmt::Debug::fmt(&self.0, out)
             }
         }
+
+        impl Wire for $name {
+            fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
+                String::read(value, at).map(Self::new)
+            }
+            fn write(&self, out: &mut Output) {
+                out.string(&self.0);
+            }
+            fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
+                let holds: fn(&str) -> bool = $holds;
+                if !holds(&self.0) {
+                    at.find(Rule::DefaultBound, $expected, excerpt(&self.0));
+                }
+            }
+            fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+                $schema
+            }
+        }
     };
 }
 
 count! {
     /// The number of payments in a period, as decimal text. Default: up to 19 characters.
-    CountPerPeriod
+    CountPerPeriod, "a decimal of at most 19 characters",
+    |text| text.len() <= 19 && bankrail_values::parse_decimal(text).is_ok(),
+    json!({ "type": "string", "minLength": 1, "maxLength": 19, "pattern": r"^-?[0-9]+(\.[0-9]+)?$" })
 }
 
 count! {
     /// The day or week within the period on which payments fall due. Default: 2 digits (`7` also occurs).
-    PointInTime
-}
-
-impl Wire for CountPerPeriod {
-    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        String::read(value, at).map(Self::new)
-    }
-    fn write(&self, out: &mut Output) {
-        out.string(&self.0);
-    }
-    fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
-        if self.0.len() > 19 || bankrail_values::parse_decimal(&self.0).is_err() {
-            at.find(Rule::DefaultBound, "a decimal of at most 19 characters", excerpt(&self.0));
-        }
-    }
-    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
-        json!({ "type": "string", "minLength": 1, "maxLength": 19, "pattern": r"^-?[0-9]+(\.[0-9]+)?$" })
-    }
-}
-
-impl Wire for PointInTime {
-    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        String::read(value, at).map(Self::new)
-    }
-    fn write(&self, out: &mut Output) {
-        out.string(&self.0);
-    }
-    fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
-        Bound::POINT_IN_TIME.check(&self.0, at);
-    }
-    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
-        schema::text(Some(&Bound::POINT_IN_TIME))
-    }
+    PointInTime, "2 digits",
+    |text| text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit()),
+    json!({ "type": "string", "minLength": 2, "maxLength": 2, "pattern": "^[0-9]*$" })
 }

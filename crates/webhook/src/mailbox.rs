@@ -126,27 +126,19 @@ impl Message {
     }
 }
 
-/// Options for putting a message into an outbox.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OutgoingOptions {
-    beyond_defaults: bool,
+bankrail_values::options! {
+    /// Options for putting a message into an outbox. Findings of the class [`RuleClass::Specification`] are always
+    /// refused.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct OutgoingOptions {
+        /// Whether to send messages with findings of the class [`RuleClass::Default`]: what the specification allows and
+        /// only a documented default does not, for example `1500` as an amount in VND or `Café` as a name. Off by
+        /// default.
+        beyond_defaults: bool = false,
+    }
 }
 
 impl OutgoingOptions {
-    /// The defaults: findings of the classes [`RuleClass::Specification`] and [`RuleClass::Default`] are refused.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Whether to send messages with findings of the class [`RuleClass::Default`]: what the specification allows and
-    /// only a documented default does not, for example `1500` as an amount in VND or `Café` as a name. Off by default.
-    #[must_use]
-    pub fn beyond_defaults(mut self, allow: bool) -> Self {
-        self.beyond_defaults = allow;
-        self
-    }
-
     fn refuses(self, class: RuleClass) -> bool {
         match class {
             RuleClass::Specification => true,

@@ -26,12 +26,6 @@ impl Scope {
         Ok(Self(text.into()))
     }
 
-    /// The name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// The scope for one kind of access to a resource: the name of the resource, a point, and `READ` or `WRITE`.
     ///
     /// # Errors
@@ -83,7 +77,7 @@ impl ScopeAccess {
     }
 }
 
-bankrail_values::impl_text_value!(Scope, ScopeError, Debug);
+bankrail_values::impl_text_value!(Scope, ScopeError, Debug, as_str);
 
 /// Scope names that live services of this shape document (Default: "Token endpoint").
 pub mod names {

@@ -42,34 +42,21 @@ impl Verified {
         Self { header, payload, signature, key }
     }
 
-    /// The protected header.
-    #[must_use]
-    pub fn header(&self) -> &JoseHeader {
-        &self.header
-    }
-
-    /// The payload.
-    #[must_use]
-    pub fn payload(&self) -> &[u8] {
-        &self.payload
+    bankrail_values::getters! { self;
+        /// The protected header.
+        header: &JoseHeader = &self.header;
+        /// The payload.
+        payload: &[u8] = &self.payload;
+        /// The bytes of the signature.
+        signature: &[u8] = &self.signature;
+        /// The key that the signature is valid for.
+        key: &VerifyingKey = &self.key;
     }
 
     /// The payload, owned.
     #[must_use]
     pub fn into_payload(self) -> Zeroizing<Vec<u8>> {
         self.payload
-    }
-
-    /// The bytes of the signature.
-    #[must_use]
-    pub fn signature(&self) -> &[u8] {
-        &self.signature
-    }
-
-    /// The key that the signature is valid for.
-    #[must_use]
-    pub fn key(&self) -> &VerifyingKey {
-        &self.key
     }
 }
 

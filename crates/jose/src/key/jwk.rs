@@ -75,22 +75,13 @@ impl Jwk {
         })
     }
 
-    /// `kid`, the key ID.
-    #[must_use]
-    pub fn kid(&self) -> Option<&str> {
-        self.kid.as_deref()
-    }
-
-    /// The public key.
-    #[must_use]
-    pub fn public_key(&self) -> &PublicKey {
-        &self.public
-    }
-
-    /// The private key, if the JWK is one.
-    #[must_use]
-    pub fn private_key(&self) -> Option<&PrivateKey> {
-        self.private.as_ref()
+    bankrail_values::getters! { self;
+        /// `kid`, the key ID.
+        kid: Option<&str> = self.kid.as_deref();
+        /// The public key.
+        public_key: &PublicKey = &self.public;
+        /// The private key, if the JWK is one.
+        private_key: Option<&PrivateKey> = self.private.as_ref();
     }
 
     /// Checks that `use`, `key_ops` and `alg`, where present, allow the role, and that the key has the private numbers

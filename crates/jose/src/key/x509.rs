@@ -51,28 +51,19 @@ impl Certificate {
         })
     }
 
-    /// The key.
-    #[must_use]
-    pub fn public_key(&self) -> &PublicKey {
-        &self.public_key
+    bankrail_values::getters! { self;
+        /// The key.
+        public_key: &PublicKey = &self.public_key;
+        /// The first instant at which the certificate is valid.
+        not_before: Timestamp = self.not_before;
+        /// The last second at which the certificate is valid.
+        not_after: Timestamp = self.not_after;
     }
 
     /// The key, without the dates.
     #[must_use]
     pub fn into_public_key(self) -> PublicKey {
         self.public_key
-    }
-
-    /// The first instant at which the certificate is valid.
-    #[must_use]
-    pub fn not_before(&self) -> Timestamp {
-        self.not_before
-    }
-
-    /// The last second at which the certificate is valid.
-    #[must_use]
-    pub fn not_after(&self) -> Timestamp {
-        self.not_after
     }
 
     /// Whether `now` is between the dates, both included.

@@ -75,28 +75,19 @@ impl PollCommit {
         self.indexes.push(index);
     }
 
-    /// The entries to record. Entries of the page that are held back are not among them.
-    #[must_use]
-    pub fn entries(&self) -> &[SeenEntry] {
-        &self.entries
-    }
-
-    /// For each of [`PollCommit::entries`], whether it is new.
-    #[must_use]
-    pub fn new_flags(&self) -> &[bool] {
-        &self.new
+    bankrail_values::getters! { self;
+        /// The entries to record. Entries of the page that are held back are not among them.
+        entries: &[SeenEntry] = &self.entries;
+        /// For each of [`PollCommit::entries`], whether it is new.
+        new_flags: &[bool] = &self.new;
+        /// The account's position after the page, to be recorded in the same step; `None` if it stays as it is.
+        position: Option<&str> = self.position.as_deref();
     }
 
     /// The new entries, each with its index on the page.
     pub fn new_entries(&self) -> impl Iterator<Item = (usize, &SeenEntry)> {
         let entries = self.indexes.iter().copied().zip(&self.entries).zip(&self.new);
         entries.filter_map(|(entry, new)| new.then_some(entry))
-    }
-
-    /// The account's position after the page, to be recorded in the same step; `None` if it stays as it is.
-    #[must_use]
-    pub fn position(&self) -> Option<&str> {
-        self.position.as_deref()
     }
 }
 

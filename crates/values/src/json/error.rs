@@ -28,22 +28,13 @@ impl JsonError {
         self
     }
 
-    /// Why the text is refused.
-    #[must_use]
-    pub fn fault(&self) -> JsonFault {
-        self.fault
-    }
-
-    /// Where reading stopped, in bytes from the beginning of the text.
-    #[must_use]
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-
-    /// The value with the fault, as a JSON pointer (RFC 6901); empty for the whole text.
-    #[must_use]
-    pub fn pointer(&self) -> &str {
-        &self.pointer
+    crate::getters! { self;
+        /// Why the text is refused.
+        fault: JsonFault = self.fault;
+        /// Where reading stopped, in bytes from the beginning of the text.
+        offset: usize = self.offset;
+        /// The value with the fault, as a JSON pointer (RFC 6901); empty for the whole text.
+        pointer: &str = &self.pointer;
     }
 }
 

@@ -26,7 +26,6 @@ impl Bound {
     pub(crate) const LINE: Self = Self::any(140, "1 to 140 characters");
     pub(crate) const REASON_CODE: Self =
         Self::new(4, 4, |c| c.is_ascii_alphanumeric(), Some("^[0-9A-Za-z]*$"), "4 letters or digits");
-    pub(crate) const POINT_IN_TIME: Self = Self::new(2, 2, |c| c.is_ascii_digit(), Some("^[0-9]*$"), "2 digits");
 
     const fn new(
         min: usize,

@@ -9,41 +9,19 @@ use bankrail_mailbox::{DuplicateKey, Fingerprint};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
-/// Options for reading a message.
-#[derive(Clone, Copy, Debug)]
-pub struct MessageReadOptions {
-    deny_findings: bool,
-    max_bytes: usize,
-}
-
-impl Default for MessageReadOptions {
-    fn default() -> Self {
-        Self { deny_findings: false, max_bytes: 1024 * 1024 }
+bankrail_values::options! {
+    /// Options for reading a message.
+    #[derive(Clone, Copy, Debug)]
+    pub struct MessageReadOptions {
+        /// Whether to refuse messages with findings of the classes [`RuleClass::Specification`] and
+        /// [`RuleClass::Default`]. Findings of consistency are not a reason to refuse. Off by default.
+        deny_findings: bool = false,
+        /// The maximum size of the JSON, in bytes. Default: 1 MiB.
+        max_bytes: usize = 1024 * 1024,
     }
 }
 
 impl MessageReadOptions {
-    /// The defaults: findings are not refused, at most 1 MiB.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Whether to refuse messages with findings of the classes [`RuleClass::Specification`] and [`RuleClass::Default`].
-    /// Findings of consistency are not a reason to refuse. Off by default.
-    #[must_use]
-    pub fn deny_findings(mut self, deny: bool) -> Self {
-        self.deny_findings = deny;
-        self
-    }
-
-    /// The maximum size of the JSON, in bytes. Default: 1 MiB.
-    #[must_use]
-    pub fn max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
-        self
-    }
-
     pub(super) fn read<'a>(&self, json: &'a [u8]) -> Result<JsonValue<'a>, MessageError> {
         Ok(bankrail_values::json::read(json, &json::LIMITS.max_bytes(self.max_bytes))?)
     }

@@ -98,22 +98,13 @@ impl PaymentInstruction {
         self
     }
 
-    /// What the outcomes echo in their headers.
-    #[must_use]
-    pub fn request(&self) -> &OriginalRequest {
-        &self.request
-    }
-
-    /// The identification that the provider assigned.
-    #[must_use]
-    pub fn instruction_identification(&self) -> &Text35 {
-        &self.instruction_identification
-    }
-
-    /// The end-to-end reference, if it is known.
-    #[must_use]
-    pub fn uetr(&self) -> Option<Uetr> {
-        self.uetr
+    bankrail_values::getters! { self;
+        /// What the outcomes echo in their headers.
+        request: &OriginalRequest = &self.request;
+        /// The identification that the provider assigned.
+        instruction_identification: &Text35 = &self.instruction_identification;
+        /// The end-to-end reference, if it is known.
+        uetr: Option<Uetr> = self.uetr;
     }
 
     /// The status that was reported last.

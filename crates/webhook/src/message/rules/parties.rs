@@ -14,45 +14,52 @@ const ALIAS: &str = "account_alias_identification";
 const ACCOUNT: &str = "account_identification";
 
 pub(super) fn debtor(debtor: &DebtorInformation, at: &mut Context) {
-    match &debtor.account_identification_type_code {
-        Some(AccountIdentificationType::Alias) => {
-            if debtor.account_alias_type_code.is_none() {
-                absent(at, ALIAS_TYPE, Rule::AliasMissing, "an alias type with ALIA");
-            }
-            if debtor.account_alias_identification.is_none() {
-                absent(at, ALIAS, Rule::AliasMissing, "an alias with ALIA");
-            }
-        }
-        Some(AccountIdentificationType::Bban) if debtor.account_identification.is_none() => {
-            absent(at, ACCOUNT, Rule::AccountMissing, "an account identification with BBAN");
-        }
-        _ => {}
-    }
-    alias(debtor.account_alias_type_code.as_ref(), debtor.account_alias_identification.as_deref(), at);
+    let DebtorInformation { account_identification_type_code, account_identification, .. } = debtor;
+    let (alias_type, text) = (&debtor.account_alias_type_code, &debtor.account_alias_identification);
+    identified(
+        account_identification_type_code.as_ref(),
+        account_identification.is_some(),
+        alias_type.is_some(),
+        text.is_some(),
+        at,
+    );
+    alias(alias_type.as_ref(), text.as_deref(), at);
 }
 
-/// An amendment has only changed members, so a changed type needs its alias or account in the same amendment.
+/// An amendment has only changed members, so a changed type needs its alias or account in the same amendment. Cleared
+/// counts as absent: nothing identifies the account.
 pub(super) fn amended_debtor(debtor: &AmendedDebtor, at: &mut Context) {
-    match debtor.account_identification_type_code.changed() {
-        Some(AccountIdentificationType::Alias) => {
-            // Cleared counts as absent: nothing identifies the account.
-            if debtor.account_alias_type_code.changed().is_none() {
-                absent(at, ALIAS_TYPE, Rule::AliasMissing, "an alias type with ALIA");
-            }
-            if debtor.account_alias_identification.changed().is_none() {
-                absent(at, ALIAS, Rule::AliasMissing, "an alias with ALIA");
-            }
-        }
-        Some(AccountIdentificationType::Bban) if debtor.account_identification.changed().is_none() => {
-            absent(at, ACCOUNT, Rule::AccountMissing, "an account identification with BBAN");
-        }
-        _ => {}
-    }
-    let identification = debtor.account_alias_identification.changed().map(String::as_str);
-    alias(debtor.account_alias_type_code.changed(), identification, at);
-    let cleared = debtor.account_alias_identification.is_cleared();
-    if cleared && debtor.account_alias_type_code.changed().is_some() {
+    let (alias_type, text) = (&debtor.account_alias_type_code, &debtor.account_alias_identification);
+    identified(
+        debtor.account_identification_type_code.changed(),
+        debtor.account_identification.changed().is_some(),
+        alias_type.changed().is_some(),
+        text.changed().is_some(),
+        at,
+    );
+    alias(alias_type.changed(), text.changed().map(String::as_str), at);
+    if text.is_cleared() && alias_type.changed().is_some() {
         absent(at, ALIAS, Rule::AliasMissing, "an alias with an alias type");
+    }
+}
+
+/// Checks that what identifies the account is there: an account, or an alias with its type.
+fn identified(
+    by: Option<&AccountIdentificationType>,
+    has_account: bool,
+    has_alias_type: bool,
+    has_alias: bool,
+    at: &mut Context,
+) {
+    use AccountIdentificationType::{Alias, Bban};
+    for (missing, member, rule, expected) in [
+        (by == Some(&Alias) && !has_alias_type, ALIAS_TYPE, Rule::AliasMissing, "an alias type with ALIA"),
+        (by == Some(&Alias) && !has_alias, ALIAS, Rule::AliasMissing, "an alias with ALIA"),
+        (by == Some(&Bban) && !has_account, ACCOUNT, Rule::AccountMissing, "an account identification with BBAN"),
+    ] {
+        if missing {
+            absent(at, member, rule, expected);
+        }
     }
 }
 
