@@ -8,7 +8,6 @@ mod insecure;
 mod josekit;
 
 use crate::ContentKey;
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{KeyError, PublicKey, RsaSize};
 use zeroize::Zeroizing;
 
@@ -51,7 +50,6 @@ impl Backend {
 }
 
 /// What a library makes of keys.
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 pub(crate) trait Library {
     fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError>;
     fn verifier(&self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError>;

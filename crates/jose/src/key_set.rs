@@ -77,7 +77,6 @@ impl<K> KeySet<K> {
 }
 
 /// A key that is made of a JWK.
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 pub(crate) trait FromJwk: Keyed + Clone {
     const ROLE: crate::Role;
     fn from_jwk(jwk: &crate::Jwk, options: &crate::KeyOptions) -> Result<Self, crate::KeyError>;
@@ -130,7 +129,6 @@ impl<K: FromJwk> KeySet<K> {
 
 /// Leaves out the keys of a JWK set that a token's `kid` would not select: keys without `kid` beside keys with one, and
 /// keys whose `kid` an earlier one has.
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 fn unambiguous<K: Keyed>(keys: Vec<(usize, K)>, unusable: &mut Vec<crate::UnusableKey>) -> Vec<K> {
     let named = keys.iter().any(|(_, key)| key.kid().is_some());
     let mut taken: Vec<(usize, K)> = Vec::with_capacity(keys.len());

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(any(feature = "aws-lc", feature = "josekit")),
-    allow(dead_code, unused_macros, rustdoc::broken_intra_doc_links)
+    allow(dead_code, unused_imports, unused_macros, rustdoc::broken_intra_doc_links)
 )]
 
 pub mod algorithm;

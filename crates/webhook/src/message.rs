@@ -269,40 +269,32 @@ impl Message {
         }
         read
     }
+}
 
+/// Methods that every kind of message has.
+macro_rules! methods {
+    ($( $(#[$doc:meta])* $name:ident($($argument:ident: $of:ty),*) -> $returns:ty; )*) => {
+        impl Message {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(&self, $($argument: $of),*) -> $returns {
+                each!(self, message => WebhookMessage::$name(message, $($argument),*))
+            }
+        )*}
+    };
+}
+
+methods! {
     /// Writes the message: the specification's names in a stable order, no nulls, unknown members last.
-    #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
-        each!(self, message => WebhookMessage::to_json(message))
-    }
-
+    to_json() -> Vec<u8>;
     /// The findings of the message: see [`WebhookMessage::validate`].
-    #[must_use]
-    pub fn validate(&self) -> Vec<MessageFinding> {
-        each!(self, message => WebhookMessage::validate(message))
-    }
-
+    validate() -> Vec<MessageFinding>;
     /// When the service processed the event: see [`WebhookMessage::creation_date_time`].
-    #[must_use]
-    pub fn creation_date_time(&self) -> Timestamp {
-        each!(self, message => message.creation_date_time)
-    }
-
+    creation_date_time() -> Timestamp;
     /// The duplicate key: see [`WebhookMessage::duplicate_key`].
-    #[must_use]
-    pub fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey {
-        each!(self, message => WebhookMessage::duplicate_key(message, scope, message_id))
-    }
-
+    duplicate_key(scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
     /// True for a message that only says that a result is still to come: see [`WebhookMessage::is_interim`].
-    #[must_use]
-    pub fn is_interim(&self) -> bool {
-        each!(self, message => message.is_interim())
-    }
-
+    is_interim() -> bool;
     /// SHA-256 of the canonical JSON without `creation_date_time`.
-    #[must_use]
-    pub fn fingerprint(&self) -> Fingerprint {
-        each!(self, message => WebhookMessage::fingerprint(message))
-    }
+    fingerprint() -> Fingerprint;
 }

@@ -3,67 +3,48 @@
 use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
 use std::fmt;
 
-/// An error code of the token endpoint (RFC 6749 section 5.2).
-///
-/// `server_error` and `temporarily_unavailable` are from section 4.1.2.1, for faults of the server.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TokenErrorCode {
-    /// `invalid_request`, 400: a parameter is missing, repeated or malformed.
-    InvalidRequest,
-    /// `invalid_client`, 401: the assertion is invalid or cannot be verified.
-    InvalidClient,
-    /// `invalid_grant`, 400.
-    InvalidGrant,
-    /// `unauthorized_client`, 400: the client may not use this grant type.
-    UnauthorizedClient,
-    /// `unsupported_grant_type`, 400.
-    UnsupportedGrantType,
-    /// `invalid_scope`, 400: the scope is malformed, or none of it is permitted.
-    InvalidScope,
-    /// `server_error`, 500.
-    ServerError,
-    /// `temporarily_unavailable`, 503; also the body of a 429.
-    TemporarilyUnavailable,
-    /// Another code, as it was read.
-    Other(Box<str>),
+macro_rules! error_codes {
+    ($($variant:ident = $text:literal, $status:literal, $when:literal;)*) => {
+        /// An error code of the token endpoint (RFC 6749 section 5.2).
+        ///
+        /// `server_error` and `temporarily_unavailable` are from section 4.1.2.1, for faults of the server.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum TokenErrorCode {
+            $( #[doc = concat!("`", $text, "`, ", $status, $when)] $variant, )*
+            /// Another code, as it was read.
+            Other(Box<str>),
+        }
+
+        impl TokenErrorCode {
+            /// The code's text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self { $( Self::$variant => $text, )* Self::Other(text) => text }
+            }
+
+            /// The HTTP status for the code; 400 for [`TokenErrorCode::Other`].
+            #[must_use]
+            pub fn status(&self) -> u16 {
+                match self { $( Self::$variant => $status, )* Self::Other(_) => 400 }
+            }
+
+            fn from_text(text: &str) -> Self {
+                match text { $( $text => Self::$variant, )* other => Self::Other(other.into()) }
+            }
+        }
+    };
 }
 
-use TokenErrorCode as Code;
-
-const CODES: [(Code, &str, u16); 8] = [
-    (Code::InvalidRequest, "invalid_request", 400),
-    (Code::InvalidClient, "invalid_client", 401),
-    (Code::InvalidGrant, "invalid_grant", 400),
-    (Code::UnauthorizedClient, "unauthorized_client", 400),
-    (Code::UnsupportedGrantType, "unsupported_grant_type", 400),
-    (Code::InvalidScope, "invalid_scope", 400),
-    (Code::ServerError, "server_error", 500),
-    (Code::TemporarilyUnavailable, "temporarily_unavailable", 503),
-];
-
-impl TokenErrorCode {
-    /// The code's text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Other(text) => text,
-            known => CODES.iter().find(|(code, ..)| code == known).map_or("server_error", |(_, text, _)| text),
-        }
-    }
-
-    /// The HTTP status for the code; 400 for [`TokenErrorCode::Other`].
-    #[must_use]
-    pub fn status(&self) -> u16 {
-        CODES.iter().find(|(code, ..)| code == self).map_or(400, |(.., status)| *status)
-    }
-
-    fn from_text(text: &str) -> Self {
-        match CODES.iter().find(|(_, known, _)| *known == text) {
-            Some((code, ..)) => code.clone(),
-            None => Self::Other(text.into()),
-        }
-    }
+error_codes! {
+    InvalidRequest = "invalid_request", 400, ": a parameter is missing, repeated or malformed.";
+    InvalidClient = "invalid_client", 401, ": the assertion is invalid or cannot be verified.";
+    InvalidGrant = "invalid_grant", 400, ".";
+    UnauthorizedClient = "unauthorized_client", 400, ": the client may not use this grant type.";
+    UnsupportedGrantType = "unsupported_grant_type", 400, ".";
+    InvalidScope = "invalid_scope", 400, ": the scope is malformed, or none of it is permitted.";
+    ServerError = "server_error", 500, ".";
+    TemporarilyUnavailable = "temporarily_unavailable", 503, "; also the body of a 429.";
 }
 
 impl fmt::Display for TokenErrorCode {

@@ -1,10 +1,8 @@
 //! Private keys that decrypt content keys.
 
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use super::KeyOptions;
 use super::{ContentKey, EncryptionKey, private_constructors};
 use crate::backend::Decrypt;
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError, RsaSize};
 use crate::key::{PrivateKey, Role};
 use bankrail_values::RandomnessError;

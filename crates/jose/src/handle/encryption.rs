@@ -1,10 +1,8 @@
 //! Public keys that encrypt content keys.
 
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use super::KeyOptions;
 use super::public_constructors;
 use crate::backend::Encrypt;
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError};
 use crate::key::{PublicKey, Role};
 use std::sync::Arc;

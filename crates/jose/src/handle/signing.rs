@@ -1,10 +1,8 @@
 //! Private keys that sign.
 
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use super::KeyOptions;
 use super::{VerifyingKey, private_constructors};
 use crate::backend::Sign;
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError, RsaSize};
 use crate::key::{PrivateKey, Role};
 use std::sync::Arc;

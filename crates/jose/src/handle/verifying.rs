@@ -1,10 +1,8 @@
 //! Public keys that check signatures.
 
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use super::KeyOptions;
 use super::public_constructors;
 use crate::backend::Verify;
-#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 use crate::key::{Jwk, KeyError};
 use crate::key::{PublicKey, Role};
 use std::sync::Arc;
