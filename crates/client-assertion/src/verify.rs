@@ -59,16 +59,11 @@ impl Verifier {
         Self { audience, options }
     }
 
-    /// The audience.
-    #[must_use]
-    pub fn audience(&self) -> &Audience {
-        &self.audience
-    }
-
-    /// The options.
-    #[must_use]
-    pub fn options(&self) -> &VerifierOptions {
-        &self.options
+    bankrail_values::getters! { self;
+        /// The audience.
+        audience: &Audience = &self.audience;
+        /// The options.
+        options: &VerifierOptions = &self.options;
     }
 
     /// Reads an assertion without verifying it, to find out whose keys to look up.

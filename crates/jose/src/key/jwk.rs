@@ -205,16 +205,11 @@ impl JwkSet {
         self.places.iter().copied().zip(&self.keys)
     }
 
-    /// The usable keys.
-    #[must_use]
-    pub fn keys(&self) -> &[Jwk] {
-        &self.keys
-    }
-
-    /// The keys that were left out, with the reason for each.
-    #[must_use]
-    pub fn unusable(&self) -> &[UnusableKey] {
-        &self.unusable
+    bankrail_values::getters! { self;
+        /// The usable keys.
+        keys: &[Jwk] = &self.keys;
+        /// The keys that were left out, with the reason for each.
+        unusable: &[UnusableKey] = &self.unusable;
     }
 }
 

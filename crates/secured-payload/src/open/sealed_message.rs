@@ -79,16 +79,11 @@ impl<'a> SealedMessage<'a> {
         Ok(Self { options: options.clone(), header, encoded_header, encrypted_key, ciphertext })
     }
 
-    /// The header, not verified. Its `kid` selects the decryption key.
-    #[must_use]
-    pub fn header(&self) -> &JoseHeader {
-        &self.header
-    }
-
-    /// The encrypted content key, for the decryption key.
-    #[must_use]
-    pub fn encrypted_key(&self) -> &[u8] {
-        &self.encrypted_key
+    bankrail_values::getters! { self;
+        /// The header, not verified. Its `kid` selects the decryption key.
+        header: &JoseHeader = &self.header;
+        /// The encrypted content key, for the decryption key.
+        encrypted_key: &[u8] = &self.encrypted_key;
     }
 
     /// Checks that the encrypted key is as long as the modulus of `key`. Call it before a remote key is used.
