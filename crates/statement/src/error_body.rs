@@ -97,11 +97,7 @@ impl ErrorCode {
     }
 }
 
-impl fmt::Display for ErrorCode {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
+bankrail_values::impl_display!(ErrorCode);
 
 impl fmt::Debug for ErrorCode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

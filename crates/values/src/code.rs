@@ -30,11 +30,7 @@ impl AsRef<str> for UnknownCode {
     }
 }
 
-impl fmt::Display for UnknownCode {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
-    }
-}
+crate::impl_display!(UnknownCode);
 
 impl fmt::Debug for UnknownCode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

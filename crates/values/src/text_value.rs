@@ -33,6 +33,21 @@ macro_rules! impl_parsed_value {
     };
 }
 
+/// Implements `Display` for a type that has `fn as_str(&self) -> &str`.
+#[macro_export]
+macro_rules! impl_display {
+    ($name:ident) => {
+        $crate::impl_display!(@impl [] $name);
+    };
+    (@impl [$($generics:tt)*] $name:ty) => {
+        impl<$($generics)*> ::core::fmt::Display for $name {
+            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                out.write_str(self.as_str())
+            }
+        }
+    };
+}
+
 /// As [`impl_parsed_value!`], and `TryFrom<String>`, `AsRef<str>` and `Display`, for a type that also has
 /// `fn as_str(&self) -> &str`. With `Debug` as a third argument, `Debug` prints the text in quotation marks, and with
 /// `as_str` as a fourth, that function returns the only field.
@@ -75,11 +90,7 @@ macro_rules! impl_text_value {
                 self.as_str()
             }
         }
-        impl<$($generics)*> ::core::fmt::Display for $name {
-            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                out.write_str(self.as_str())
-            }
-        }
+        $crate::impl_display!(@impl [$($generics)*] $name);
     };
 }
 

@@ -5,7 +5,6 @@ use crate::finding::Rule;
 use crate::json::{Bound, Context, Output, Schemas, Wire, schema};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{UnknownCode, excerpt};
-use std::fmt;
 
 macro_rules! codes {
     ($(
@@ -50,11 +49,7 @@ macro_rules! codes {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str(self.as_str())
-            }
-        }
+        bankrail_values::impl_display!($name);
 
         impl Wire for $name {
             fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {

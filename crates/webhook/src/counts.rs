@@ -33,11 +33,7 @@ macro_rules! count {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str(&self.0)
-            }
-        }
+        bankrail_values::impl_display!($name);
 
         impl fmt::Debug for $name {
             fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

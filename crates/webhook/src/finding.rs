@@ -198,8 +198,4 @@ rules! {
     DateOrder = "date_order", Consistency, Warning;
 }
 
-impl fmt::Display for Rule {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
-    }
-}
+bankrail_values::impl_display!(Rule);

@@ -4,7 +4,6 @@ use crate::finding::{MessageFinding, Rule};
 use crate::message::MessageKind;
 use crate::sender::OriginalRequest;
 use bankrail_values::{HyphenatedUuid, excerpt};
-use std::fmt;
 
 /// End-to-end key echoed from the acknowledgement of the original request. Required with outcomes, not sent otherwise.
 pub const REQUEST_KEY: &str = "X-RequestKey";
@@ -55,11 +54,7 @@ impl Priority {
     }
 }
 
-impl fmt::Display for Priority {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
-    }
-}
+bankrail_values::impl_display!(Priority);
 
 /// The headers of one delivery.
 ///

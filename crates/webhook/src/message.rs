@@ -26,7 +26,6 @@ use mandate_outcome::MandateActionOutcome;
 use payment_outcome::PaymentOutcome;
 use query_notification::QueryNotification;
 use read::message_type;
-use std::fmt;
 
 /// Identifier of a user of the service: text of 1 to 10 code points (Specification: "Common formats in webhook
 /// messages").
@@ -107,11 +106,7 @@ macro_rules! messages {
             }
         }
 
-        impl fmt::Display for MessageKind {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str(self.as_str())
-            }
-        }
+        bankrail_values::impl_display!(MessageKind);
 
         /// One value for each kind of message. A literal names every kind, so it does not compile if one is forgotten.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

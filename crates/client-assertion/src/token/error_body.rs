@@ -1,7 +1,6 @@
 //! The error answer of the token endpoint (RFC 6749 section 5.2).
 
 use bankrail_values::json::{self, JsonLimits, JsonObjectWriter, JsonValue};
-use std::fmt;
 
 macro_rules! error_codes {
     ($($variant:ident = $text:literal, $status:literal, $when:literal;)*) => {
@@ -47,11 +46,7 @@ error_codes! {
     TemporarilyUnavailable = "temporarily_unavailable", 503, "; also the body of a 429.";
 }
 
-impl fmt::Display for TokenErrorCode {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
-    }
-}
+bankrail_values::impl_display!(TokenErrorCode);
 
 /// The JSON body of a refused token request.
 ///
