@@ -8,7 +8,7 @@ use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, R
 use bankrail::client::{
     Client, ClientOptions, Credentials, NewEntries, PolledAccount, Poller, PollerOptions, TlsRoots, TokenCacheSecret,
 };
-use bankrail::http::serve::{Server, Shutdown, server_config};
+use bankrail::http::serve::{Server, ServerOptions, Shutdown, server_config};
 use bankrail::jose::{DecryptionKey, SigningKey};
 use bankrail::secured_payload::{OpenOptions, Opener};
 use bankrail::stores::sqlite::{SqliteHistories, SqliteOptions, SqliteStore, Work};
@@ -56,7 +56,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .transactional(keep::<QueryNotification>);
     let (chain, key) = (file(text("receivers.certificate")?)?, file(text("receivers.certificate_key")?)?);
     let tls = server_config(chain.as_bytes(), key.as_bytes())?;
-    let server = Server::new(TcpListener::bind(text("receivers.listen")?).await?, tls, receivers.router());
+    let listener = TcpListener::bind(text("receivers.listen")?).await?;
+    let server = Server::new(listener, tls, receivers.router(), ServerOptions::new());
 
     let shutdown = Shutdown::on_signal()?;
     let [one, two, three] = [0; 3].map(|_| shutdown.clone().wanted());

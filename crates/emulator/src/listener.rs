@@ -1,7 +1,7 @@
 //! Servers on loopback, over TLS with a certificate made at start, or plain.
 
 use axum::Router;
-use bankrail_http::serve::Server;
+use bankrail_http::serve::{Server, ServerOptions};
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -65,8 +65,8 @@ impl Bound {
 
     pub(crate) fn serve(self, router: Router, certificate: Option<&Certificate>) -> Running {
         let server = match certificate {
-            Some(certificate) => Server::new(self.socket, certificate.server_config(), router),
-            None => Server::without_tls(self.socket, router),
+            Some(certificate) => Server::new(self.socket, certificate.server_config(), router, ServerOptions::new()),
+            None => Server::without_tls(self.socket, router, ServerOptions::new()),
         };
         Running(tokio::spawn(server.run(std::future::pending())))
     }

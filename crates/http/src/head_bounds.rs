@@ -1,6 +1,6 @@
 //! Bounds on the head of a request, judged below those of the HTTP stack.
 
-use crate::body::{BodyReader, Sender};
+use crate::body::{BodyReader, DRAINING, Peer};
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use http_body::Body;
@@ -9,61 +9,29 @@ use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// How long the unread body of a refused request may take to be drained.
-const DRAINING: Duration = Duration::from_secs(5);
-
-/// How long the head of a request may be.
-///
-/// An HTTP stack has bounds of its own and answers what exceeds them by itself: without a body and without
-/// `X-RequestKey`. These bounds are lower, so that such a request gets an answer of the service. Those of
-/// `serve::ServerOptions` are higher than the defaults here. A request line or a header that cannot be parsed is
-/// answered 400 by the HTTP stack in every case, because there is no request to judge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeadBounds {
-    max_uri_bytes: usize,
-    max_header_bytes: usize,
-    max_header_fields: usize,
-}
-
-impl Default for HeadBounds {
-    fn default() -> Self {
-        Self { max_uri_bytes: 8 << 10, max_header_bytes: 16 << 10, max_header_fields: 64 }
+bankrail_values::options! {
+    /// How long the head of a request may be.
+    ///
+    /// An HTTP stack has bounds of its own and answers what exceeds them by itself: without a body and without
+    /// `X-RequestKey`. These bounds are lower, so that such a request gets an answer of the service. Those of
+    /// `serve::ServerOptions` are higher than the defaults here. A request line or a header that cannot be parsed is
+    /// answered 400 by the HTTP stack in every case, because there is no request to judge.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct HeadBounds {
+        /// The most bytes of authority, path and query together. Default: 8 KiB (RFC 9110 section 4.1 recommends 8000).
+        max_uri_bytes: usize = 8 << 10,
+        /// The most bytes of all headers, counted as HTTP/1.1 writes them: name, value and four more for each. Default:
+        /// 16 KiB.
+        max_header_bytes: usize = 16 << 10,
+        /// The most headers. Default: 64. The HTTP stack refuses more than 100 over HTTP/1.1.
+        max_header_fields: usize = 64,
     }
 }
 
 impl HeadBounds {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The most bytes of authority, path and query together. Default: 8 KiB (RFC 9110 section 4.1 recommends 8000).
-    #[must_use]
-    pub fn max_uri_bytes(mut self, bytes: usize) -> Self {
-        self.max_uri_bytes = bytes;
-        self
-    }
-
-    /// The most bytes of all headers, counted as HTTP/1.1 writes them: name, value and four more for each. Default:
-    /// 16 KiB.
-    #[must_use]
-    pub fn max_header_bytes(mut self, bytes: usize) -> Self {
-        self.max_header_bytes = bytes;
-        self
-    }
-
-    /// The most headers. Default: 64. The HTTP stack refuses more than 100 over HTTP/1.1.
-    #[must_use]
-    pub fn max_header_fields(mut self, fields: usize) -> Self {
-        self.max_header_fields = fields;
-        self
-    }
-
     /// Judges the head of a request.
     ///
     /// # Errors
@@ -176,7 +144,7 @@ where
         let (head, body) = request.into_parts();
         let answer = Some((self.layer.answer)(fault, &head));
         let body = BodyReader::new(&head.headers, Box::pin(body));
-        HeadBoundsFuture::Refused { draining: Box::pin(body.drain(Sender::Unknown, DRAINING)), answer }
+        HeadBoundsFuture::Refused { draining: Box::pin(body.drain(Peer::Unknown, DRAINING)), answer }
     }
 }
 

@@ -14,13 +14,13 @@
 //! use bankrail_http::operations::{Operations, OperationsOptions};
 //! # #[cfg(feature = "serve")]
 //! # async fn example() -> std::io::Result<()> {
-//! use bankrail_http::serve::{Server, Shutdown};
+//! use bankrail_http::serve::{Server, ServerOptions, Shutdown};
 //! # async fn ping() -> Result<(), std::io::Error> { Ok(()) }
 //!
 //! let shutdown = Shutdown::on_signal()?;
 //! let options = OperationsOptions::new().check("database", ping).not_ready_from(shutdown.clone().wanted());
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:9090").await?;
-//! let server = Server::without_tls(listener, Operations::new(options));
+//! let server = Server::without_tls(listener, Operations::new(options), ServerOptions::new());
 //! // Before the last request ends, a load balancer should have seen that the service is not ready.
 //! tokio::spawn(server.run(std::future::pending()));
 //! # Ok(())
@@ -49,23 +49,21 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tower_service::Service;
 
-/// Options of [`Operations`]. Default: no checks, always ready, no metrics.
-#[derive(Default)]
-pub struct OperationsOptions {
-    checks: Vec<Check>,
-    check_timeout: Option<Duration>,
-    stopping: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    #[cfg(feature = "prometheus")]
-    prometheus: Option<Prometheus>,
+bankrail_values::options! {
+    /// Options of [`Operations`]. Default: no checks, always ready, no metrics.
+    pub struct OperationsOptions {
+        /// How long each check may take. Default: 2 s.
+        check_timeout: Duration = Duration::from_secs(2),
+        /// Serves these metrics at `/metrics`.
+        #[cfg(feature = "prometheus")]
+        prometheus(Prometheus => Some): Option<Prometheus> = None,
+        ;
+        checks: Vec<Check> = Vec::new(),
+        stopping: Option<Pin<Box<dyn Future<Output = ()> + Send>>> = None,
+    }
 }
 
 impl OperationsOptions {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds a check to `/readyz`, such as the `ping` of a store. All checks run at once, each time that `/readyz` is
     /// asked; an error, a panic and [`OperationsOptions::check_timeout`] are failures.
     ///
@@ -81,26 +79,11 @@ impl OperationsOptions {
         self
     }
 
-    /// How long each check may take. Default: 2 s.
-    #[must_use]
-    pub fn check_timeout(mut self, longest: Duration) -> Self {
-        self.check_timeout = Some(longest);
-        self
-    }
-
     /// `/readyz` fails from the completion of this future on, as from `Shutdown::wanted` of the feature `serve`. The
     /// answer names `stopping`.
     #[must_use]
     pub fn not_ready_from(mut self, stopping: impl Future<Output = ()> + Send + 'static) -> Self {
         self.stopping = Some(Box::pin(stopping));
-        self
-    }
-
-    /// Serves these metrics at `/metrics`.
-    #[cfg(feature = "prometheus")]
-    #[must_use]
-    pub fn prometheus(mut self, prometheus: Prometheus) -> Self {
-        self.prometheus = Some(prometheus);
         self
     }
 }
@@ -141,7 +124,7 @@ impl Operations {
     pub fn new(options: OperationsOptions) -> Self {
         Self(Arc::new(Parts {
             checks: options.checks,
-            check_timeout: options.check_timeout.unwrap_or(Duration::from_secs(2)),
+            check_timeout: options.check_timeout,
             stopping: Mutex::new(options.stopping),
             stops: AtomicBool::new(false),
             #[cfg(feature = "prometheus")]

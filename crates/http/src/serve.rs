@@ -3,6 +3,8 @@
 //! - [`CertificateFiles`] replaces the certificate while the server runs.
 //! - [`Shutdown`] is the wish to stop. A [`Server`] that stops accepts no more connections, takes no more requests
 //!   (over HTTP/2 it says so with GOAWAY), and answers those that it has taken.
+//! - An endpoint answers before the time of a request is over, with its own body ([`AnswerBy`](crate::AnswerBy)). Any
+//!   other service that does not is answered 503 by the server, with `X-RequestKey` and without a body.
 //! - A request line or a header that cannot be parsed is answered 400 by the HTTP stack, without a body and without
 //!   `X-RequestKey`, because there is no request that a service could answer. So is what exceeds
 //!   [`ServerOptions::max_header_bytes`], with 431 or 414: [`HeadBoundsLayer`](crate::HeadBoundsLayer) judges below
@@ -23,7 +25,7 @@
 //! # {
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8443").await?;
 //! // `router` is an axum router, or any other tower service.
-//! let server = Server::new(listener, tls, router).with_options(ServerOptions::new().max_connections(200));
+//! let server = Server::new(listener, tls, router, ServerOptions::new().max_connections(200));
 //! server.run(std::future::pending()).await;
 //! # Ok(())
 //! # }
@@ -77,24 +79,17 @@ pub struct Server<S> {
 impl<S> Server<S> {
     /// A server over TLS (Specification: "Authentication", rule 5). If the configuration names no protocols, it offers
     /// HTTP/2 and HTTP/1.1.
-    pub fn new(listener: TcpListener, mut tls: ServerConfig, service: S) -> Self {
+    pub fn new(listener: TcpListener, mut tls: ServerConfig, service: S, options: ServerOptions) -> Self {
         if tls.alpn_protocols.is_empty() {
             tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         }
-        Self { listener, tls: Some(Arc::new(tls)), service, options: ServerOptions::default() }
+        Self { listener, tls: Some(Arc::new(tls)), service, options }
     }
 
     /// A server without TLS and over HTTP/1.1 alone, for a host behind a proxy that ends TLS. API keys, assertions and
     /// tokens are readable on the way from the proxy.
-    pub fn without_tls(listener: TcpListener, service: S) -> Self {
-        Self { listener, tls: None, service, options: ServerOptions::default() }
-    }
-
-    /// Replaces the options.
-    #[must_use]
-    pub fn with_options(mut self, options: ServerOptions) -> Self {
-        self.options = options;
-        self
+    pub fn without_tls(listener: TcpListener, service: S, options: ServerOptions) -> Self {
+        Self { listener, tls: None, service, options }
     }
 
     /// The address that the server listens on.

@@ -31,34 +31,18 @@ pub trait AuditLog: Debug + Send + Sync {
     fn record<'a>(&'a self, record: &'a AuditRecord) -> StoreFuture<'a, ()>;
 }
 
-/// Options of the audit. The defaults record no account and refuse what cannot be recorded.
-#[derive(Clone, Debug, Default)]
-pub struct AuditOptions {
-    account: AuditedAccount,
-    on_failure: OnAuditFailure,
+bankrail_values::options! {
+    /// Options of the audit. The defaults record no account and refuse what cannot be recorded.
+    #[derive(Clone, Debug)]
+    pub struct AuditOptions {
+        /// What the account of a statement is recorded as. Default: [`AuditedAccount::Omitted`].
+        account: AuditedAccount = AuditedAccount::default(),
+        /// What happens to a request that cannot be recorded. Default: [`OnAuditFailure::Refuse`].
+        on_failure: OnAuditFailure = OnAuditFailure::default(),
+    }
 }
 
 impl AuditOptions {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// What the account of a statement is recorded as. Default: [`AuditedAccount::Omitted`].
-    #[must_use]
-    pub fn account(mut self, account: AuditedAccount) -> Self {
-        self.account = account;
-        self
-    }
-
-    /// What happens to a request that cannot be recorded. Default: [`OnAuditFailure::Refuse`].
-    #[must_use]
-    pub fn on_failure(mut self, on_failure: OnAuditFailure) -> Self {
-        self.on_failure = on_failure;
-        self
-    }
-
     pub(crate) fn continues_after_failure(&self) -> bool {
         self.on_failure == OnAuditFailure::Continue
     }

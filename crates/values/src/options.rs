@@ -1,7 +1,9 @@
 //! The statement of a type of options.
 
 /// States a type of options: its private fields, their defaults, and a chained setter for each of them, named after what
-/// it sets. `new` gives the defaults. Fields after a semicolon have no setter of their own.
+/// it sets. `new` gives the defaults. After the name of a field stand in
+/// parentheses what its setter is given and what it makes of that, or `into` for what converts into the field's type.
+/// Fields after a semicolon have no setter of their own.
 ///
 /// ```
 /// use std::time::Duration;
@@ -16,6 +18,8 @@
 ///         retention(Duration => Some): Option<Duration> = None,
 ///         /// How many calls may wait, at least one. Default: 8.
 ///         queue(usize => |calls| calls.max(1)): usize = 8,
+///         /// What records are called. Default: nothing.
+///         prefix(into): String = String::new(),
 ///     }
 /// }
 ///
@@ -28,7 +32,7 @@ macro_rules! options {
     (
         $(#[$of_type:meta])*
         $vis:vis struct $type:ident {
-            $( $(#[$attr:meta])* $field_vis:vis $field:ident $(($given:ty => $make:expr))?: $of:ty = $default:expr ),*
+            $( $(#[$attr:meta])* $field_vis:vis $field:ident $(($($how:tt)*))?: $of:ty = $default:expr ),*
             $(,)?
             $(; $( $(#[$own_attr:meta])* $own_vis:vis $own:ident: $of_own:ty = $own_default:expr ),* $(,)? )?
         }
@@ -46,7 +50,7 @@ macro_rules! options {
                 Self::default()
             }
 
-            $( $crate::options! { @setter [$(#[$attr])*] $field: $of $(, $given => $make)? } )*
+            $( $crate::options! { @setter [$(#[$attr])*] $field: $of $(, $($how)*)? } )*
         }
 
         impl Default for $type {
@@ -64,6 +68,14 @@ macro_rules! options {
         #[must_use]
         pub fn $field(mut self, $field: $of) -> Self {
             self.$field = $field;
+            self
+        }
+    };
+    (@setter [$($attr:tt)*] $field:ident: $of:ty, into) => {
+        $($attr)*
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$of>) -> Self {
+            self.$field = $field.into();
             self
         }
     };

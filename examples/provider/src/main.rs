@@ -11,7 +11,7 @@ use bankrail::bank::{CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::token::TokenStore;
 use bankrail::client_assertion::{Audience, ReplayStore, Verifier, VerifierOptions};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
-use bankrail::http::serve::{CertificateFiles, Server, Shutdown};
+use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::SigningKey;
 use bankrail::mailbox::Outbox;
 use bankrail::rate_limit::{CounterStore, Limiter, Limits};
@@ -122,7 +122,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 Dispatcher::new(outbox, endpoints, transport, Arc::new(SystemClock), DispatcherOptions::new())?;
 
             let secret = <[u8; 32]>::try_from(file("cursor.key")?).map_err(|_| "cursor.key: expected 32 bytes")?;
-            let audit = AuditFile::open(folder.join("audit.jsonl"), &AuditFileOptions::new())?;
+            let audit = AuditFile::open(folder.join("audit.jsonl"), AuditFileOptions::new())?;
             let options = ProviderOptions::new()
                 .issuer(&issuer)
                 .limiter(limiter)
@@ -132,7 +132,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let provider = Provider::new(directory.clone(), Arc::new(ledger), keys.0, keys.1, verifier, options)?;
 
             let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
-            let server = Server::new(TcpListener::bind(listen).await?, certificate.server_config()?, provider.router());
+            let (listener, tls) = (TcpListener::bind(listen).await?, certificate.server_config()?);
+            let server = Server::new(listener, tls, provider.router(), ServerOptions::new());
             let health = OperationsOptions::new()
                 .prometheus(Prometheus::install()?)
                 .not_ready_from(shutdown.clone().wanted())
@@ -140,7 +141,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
                     let store = store.clone();
                     async move { store.ping().await }
                 });
-            let health = Server::without_tls(TcpListener::bind(operations).await?, Operations::new(health));
+            let listener = TcpListener::bind(operations).await?;
+            let health = Server::without_tls(listener, Operations::new(health), ServerOptions::new());
             tokio::spawn(health.run(pending()));
             tokio::spawn(async move { certificate.watch(Duration::from_secs(60)).await });
             tokio::spawn(async move { follower.run(&*directory, pending()).await });

@@ -21,7 +21,7 @@ impl Server {
     pub(crate) async fn start(router: axum::Router, certificates: &Certificates) -> Result<Self, Box<dyn Error>> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let server = serve::Server::new(listener, certificates.server_config()?, router);
+        let server = serve::Server::new(listener, certificates.server_config()?, router, serve::ServerOptions::new());
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(server.run(async {
             // An error says that nobody is left to stop it, which is a stop too.

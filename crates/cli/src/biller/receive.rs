@@ -12,7 +12,7 @@ use bankrail::client::receivers::keys::KeyFolder;
 use bankrail::client::receivers::{
     ObservedDelivery, ObservedOutcome, Receivers, ReceiversOptions, Worker, WorkerOptions,
 };
-use bankrail::http::serve::{CertificateFiles, Server, Shutdown};
+use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::secured_payload::{OpenOptions, Opener};
 use bankrail::stores::sqlite::{SqliteInbox, SqliteStore};
 use bankrail::values::{Clock as _, SystemClock, excerpt};
@@ -77,7 +77,7 @@ pub(super) async fn start(
         unknown.tell(no_receiver(&uri));
         std::future::ready(StatusCode::NOT_FOUND)
     });
-    Ok(Ready { server: Server::new(listener, tls, router), worker, certificate, keys, address })
+    Ok(Ready { server: Server::new(listener, tls, router, ServerOptions::new()), worker, certificate, keys, address })
 }
 
 impl Ready {

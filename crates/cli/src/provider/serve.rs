@@ -22,7 +22,7 @@ use crate::{clock, logging, text};
 use bankrail::bank::{DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Verifier;
 use bankrail::http::operations::{Operations, OperationsOptions};
-use bankrail::http::serve::{CertificateFiles, Server, Shutdown};
+use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::CurrentKey;
 use bankrail::mailbox::Outbox;
 use bankrail::rate_limit::Limiter;
@@ -103,7 +103,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let listener = listen(arguments.listen, "--listen").await?;
     let address = listener.local_addr().unwrap_or(arguments.listen);
     let issuer = arguments.issuer.clone().unwrap_or_else(|| default_issuer(address));
-    let audit = AuditFile::open(folders.data("audit.jsonl"), &AuditFileOptions::new())
+    let audit = AuditFile::open(folders.data("audit.jsonl"), AuditFileOptions::new())
         .map_err(|error| damaged(&folders.data("audit.jsonl"), &error))?;
     let mut options = ProviderOptions::new()
         .issuer(&issuer)
@@ -122,7 +122,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
 
     let calls = Calls::new();
     let front = Front { calls: calls.clone(), faults: Faults::new(&arguments.fault, arguments.seed) };
-    let server = Server::new(listener, tls, front.around(provider.router()));
+    let server = Server::new(listener, tls, front.around(provider.router()), ServerOptions::new());
     if let Some(address) = arguments.operations {
         let database = store.clone();
         let health = OperationsOptions::new().not_ready_from(shutdown.clone().wanted()).check("database", move || {
@@ -131,7 +131,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         });
         let listener = listen(address, "--operations").await?;
         let address = listener.local_addr().unwrap_or(address);
-        tokio::spawn(Server::without_tls(listener, Operations::new(health)).run(pending()));
+        tokio::spawn(Server::without_tls(listener, Operations::new(health), ServerOptions::new()).run(pending()));
         output.line(format_args!("operations     http://{address}/readyz"))?;
     }
     #[cfg(feature = "page")]
@@ -151,7 +151,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         };
         let token = HyphenatedUuid::random().to_string();
         let page = page::router(data, &token);
-        tokio::spawn(Server::without_tls(listener, page).run(shutdown.clone().wanted()));
+        tokio::spawn(Server::without_tls(listener, page, ServerOptions::new()).run(shutdown.clone().wanted()));
         output.line(format_args!("page           http://{address}/?token={token}"))?;
     }
     tokio::spawn(async move { certificate.watch(CERTIFICATE_INTERVAL).await });

@@ -52,7 +52,7 @@ impl World {
         let router = provider.unwrap().router();
         runtime.spawn(async move {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            serve::Server::new(listener, tls, router).run(std::future::pending()).await;
+            serve::Server::new(listener, tls, router, Default::default()).run(std::future::pending()).await;
         });
         folder.file("ca.pem", certificate);
         for (number, customer) in CUSTOMERS.iter().enumerate() {

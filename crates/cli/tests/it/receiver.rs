@@ -47,7 +47,7 @@ fn serve(router: Router) -> Served {
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
     let tls = server_config(FILES.certificate.as_bytes(), FILES.certificate_key.as_bytes()).unwrap();
-    runtime.spawn(Server::new(listener, tls, router).run(std::future::pending()));
+    runtime.spawn(Server::new(listener, tls, router, Default::default()).run(std::future::pending()));
     Served { url, _runtime: runtime }
 }
 

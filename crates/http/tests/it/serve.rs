@@ -48,10 +48,9 @@ pub(super) struct Running {
 pub(super) async fn start(tls: Option<rustls::ServerConfig>, options: ServerOptions, service: Counter) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server = match tls {
-        Some(tls) => Server::new(listener, tls, service),
-        None => Server::without_tls(listener, service),
+        Some(tls) => Server::new(listener, tls, service, options),
+        None => Server::without_tls(listener, service, options),
     };
-    let server = server.with_options(options);
     let address = server.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
     let server = tokio::spawn(server.run(async {

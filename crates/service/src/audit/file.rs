@@ -27,47 +27,17 @@ pub struct AuditFile {
     timeout: Duration,
 }
 
-/// Options of an [`AuditFile`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AuditFileOptions {
-    timeout: Duration,
-    queue: usize,
-    sync: bool,
-}
-
-impl Default for AuditFileOptions {
-    fn default() -> Self {
-        Self { timeout: Duration::from_secs(5), queue: 1024, sync: true }
-    }
-}
-
-impl AuditFileOptions {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How long a record may take to be written. Default: 5 s.
-    #[must_use]
-    pub fn timeout(mut self, longest: Duration) -> Self {
-        self.timeout = longest;
-        self
-    }
-
-    /// How many records may wait, at least one and at most [`Semaphore::MAX_PERMITS`]. Default: 1024.
-    #[must_use]
-    pub fn queue(mut self, records: usize) -> Self {
-        self.queue = records.clamp(1, Semaphore::MAX_PERMITS);
-        self
-    }
-
-    /// Whether a record must have reached the disk before its answer is sent, so that it survives a loss of power.
-    /// Otherwise it survives the end of the process. Default: yes.
-    #[must_use]
-    pub fn sync(mut self, sync: bool) -> Self {
-        self.sync = sync;
-        self
+bankrail_values::options! {
+    /// Options of an [`AuditFile`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct AuditFileOptions {
+        /// How long a record may take to be written. Default: 5 s.
+        timeout: Duration = Duration::from_secs(5),
+        /// How many records may wait, at least one and at most [`Semaphore::MAX_PERMITS`]. Default: 1024.
+        queue(usize => |records| records.clamp(1, Semaphore::MAX_PERMITS)): usize = 1024,
+        /// Whether a record must have reached the disk before its answer is sent, so that it survives a loss of power.
+        /// Otherwise it survives the end of the process. Default: yes.
+        sync: bool = true,
     }
 }
 
@@ -81,7 +51,7 @@ impl AuditFile {
     ///
     /// # Errors
     /// [`AuditFileError`] if the file cannot be opened or the thread cannot be started.
-    pub fn open(path: impl Into<PathBuf>, options: &AuditFileOptions) -> Result<Self, AuditFileError> {
+    pub fn open(path: impl Into<PathBuf>, options: AuditFileOptions) -> Result<Self, AuditFileError> {
         let path = path.into();
         let failed = |source| AuditFileError { path: path.clone(), source };
         let (file, line_is_open) = append_to(&path).map_err(failed)?;

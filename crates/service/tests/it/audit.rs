@@ -88,7 +88,7 @@ fn record(number: u8) -> AuditRecord {
 async fn a_file_has_a_line_for_each_record_also_after_it_was_moved_away() {
     let folder = tempfile::tempdir().unwrap();
     let (path, moved) = (folder.path().join("audit.jsonl"), folder.path().join("audit.1"));
-    let file = AuditFile::open(&path, &AuditFileOptions::new().sync(false).queue(2)).unwrap();
+    let file = AuditFile::open(&path, AuditFileOptions::new().sync(false).queue(2)).unwrap();
     let records: Vec<_> = (0..20).map(record).collect();
     let written = futures_util::future::join_all(records.iter().map(|record| file.record(record))).await;
     assert!(written.iter().all(Result::is_ok), "{written:?}");
@@ -113,7 +113,7 @@ async fn a_file_has_a_line_for_each_record_also_after_it_was_moved_away() {
     }
     // Opened again, it is continued.
     drop(file);
-    let again = AuditFile::open(&path, &AuditFileOptions::new()).unwrap();
+    let again = AuditFile::open(&path, AuditFileOptions::new()).unwrap();
     again.record(&record(21)).await.unwrap();
     assert_eq!(lines(&path).len(), 2);
 }
@@ -121,11 +121,11 @@ async fn a_file_has_a_line_for_each_record_also_after_it_was_moved_away() {
 #[tokio::test]
 async fn a_file_that_cannot_be_written_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let error = AuditFile::open(folder.path().join("none/audit.jsonl"), &AuditFileOptions::new()).unwrap_err();
+    let error = AuditFile::open(folder.path().join("none/audit.jsonl"), AuditFileOptions::new()).unwrap_err();
     assert!(error.to_string().ends_with("none/audit.jsonl: cannot be opened for audit records"), "{error}");
     // A device that is always full, where there is one.
     if std::path::Path::new("/dev/full").exists() {
-        let file = AuditFile::open("/dev/full", &AuditFileOptions::new().sync(false)).unwrap();
+        let file = AuditFile::open("/dev/full", AuditFileOptions::new().sync(false)).unwrap();
         assert_eq!(file.record(&record(1)).await.unwrap_err().kind(), StoreErrorKind::Full);
     }
 }
@@ -135,7 +135,7 @@ async fn a_line_that_was_cut_off_is_ended_before_the_next_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.jsonl");
     std::fs::write(&path, r#"{"at":"20"#).unwrap();
-    let file = AuditFile::open(&path, &AuditFileOptions::new()).unwrap();
+    let file = AuditFile::open(&path, AuditFileOptions::new()).unwrap();
     file.record(&record(1)).await.unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text, format!("{{\"at\":\"20\n{}\n", record(1).to_json()));

@@ -90,7 +90,7 @@ async fn serve(found: &Surroundings, store: &SqliteStore) -> impl Future<Output 
             .limiter(Arc::new(Limiter::new(limits, Arc::new(MemoryCounters::default())))),
     );
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, found.bank_port)).await.unwrap();
-    Server::new(listener, found.tls(), provider.unwrap().router()).run(std::future::pending())
+    Server::new(listener, found.tls(), provider.unwrap().router(), Default::default()).run(std::future::pending())
 }
 
 fn dispatcher(found: &Surroundings, store: &SqliteStore, answered: Arc<Semaphore>) -> Dispatcher {

@@ -26,7 +26,9 @@ async fn process() {
     let (receivers, handlers) = receivers(&found, &store);
     tokio::spawn(receivers.worker(handlers).run(std::future::pending()));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, found.biller_port)).await.unwrap();
-    tokio::spawn(Server::new(listener, found.tls(), receivers.router()).run(std::future::pending()));
+    tokio::spawn(
+        Server::new(listener, found.tls(), receivers.router(), Default::default()).run(std::future::pending()),
+    );
     print("ready");
     poll(&found, store).await;
 }

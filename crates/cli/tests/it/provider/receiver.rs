@@ -44,7 +44,12 @@ impl Receiver {
             let body = if status == StatusCode::OK { body } else { "" };
             async move { (status, [("content-type", "application/json")], body) }
         };
-        let server = Server::new(listener, server_config(chain, key).unwrap(), Router::new().fallback(answer));
+        let server = Server::new(
+            listener,
+            server_config(chain, key).unwrap(),
+            Router::new().fallback(answer),
+            Default::default(),
+        );
         tokio::spawn(server.run(pending()));
         receiver
     }

@@ -98,7 +98,7 @@ impl World {
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(Server::without_tls(listener, router(data, TOKEN)).run(pending()));
+        tokio::spawn(Server::without_tls(listener, router(data, TOKEN), Default::default()).run(pending()));
         Self { address, calls, outbox, ledger, directory, folder }
     }
 
