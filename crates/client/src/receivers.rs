@@ -82,13 +82,13 @@
 //! they are resent.
 
 mod all;
-mod answer;
 mod delivery;
 mod handler;
 pub mod keys;
 mod observe;
 mod open;
 mod options;
+mod refusal;
 mod service;
 mod shared;
 mod worker;

@@ -25,13 +25,16 @@ pub struct BodyReader<B> {
     unread: bool,
 }
 
-/// The sender of a body that is drained.
+/// How long the unread body of a refused request may take to be drained.
+pub const DRAINING: Duration = Duration::from_secs(5);
+
+/// The peer whose unread body is drained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums)] // it is one or the other
-pub enum Sender {
-    /// The sender has presented a known API key: up to 4 MiB are read.
+pub enum Peer {
+    /// It has presented a known API key: up to 4 MiB are read.
     Known,
-    /// The sender has not: up to 64 KiB are read.
+    /// It has not: up to 64 KiB are read.
     Unknown,
 }
 
@@ -142,16 +145,16 @@ where
         Ok(prefix.freeze())
     }
 
-    /// Reads and drops the rest of a body: at most the bytes that [`Sender`] states, within a time. Nothing is read if
+    /// Reads and drops the rest of a body: at most the bytes that [`Peer`] states, within a time. Nothing is read if
     /// the body was read to its end, broke or took too long, or if its sender waits for 100 (Continue).
-    pub async fn drain(mut self, sender: Sender, within: Duration) {
+    pub async fn drain(mut self, peer: Peer, within: Duration) {
         if !self.unread {
             return;
         }
         let read = async {
-            let mut left: usize = match sender {
-                Sender::Known => 4 << 20,
-                Sender::Unknown => 64 << 10,
+            let mut left: usize = match peer {
+                Peer::Known => 4 << 20,
+                Peer::Unknown => 64 << 10,
             };
             while let Ok(Some(piece)) = next_piece(&mut self.body).await {
                 let Some(after) = left.checked_sub(piece.len()) else { return };

@@ -1,13 +1,19 @@
-//! Checks of `Content-Type` and `Content-Encoding`.
+//! Checks of headers, of `Content-Type` and `Content-Encoding` above all.
 
-use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+/// The value of the only header of this name. `None` if there is none, or more than one.
+#[must_use]
+pub fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    values.next().filter(|_| values.next().is_none())
+}
 
 /// The value of the only `Content-Type` header. `None` if there is none, more than one, or one that is not ASCII text.
 #[must_use]
 pub fn content_type(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    values.next().filter(|_| values.next().is_none())?.to_str().ok()
+    only(headers, &CONTENT_TYPE)?.to_str().ok()
 }
 
 /// Whether the only `Content-Type` is `application/json`, in any case, with or without parameters.

@@ -5,6 +5,7 @@
 mod body;
 pub mod content;
 mod cpu_pool;
+mod endpoint;
 #[cfg(feature = "endpoint-url")]
 mod endpoint_url;
 mod head_bounds;
@@ -18,8 +19,9 @@ pub mod serve;
 #[cfg(feature = "tls")]
 pub mod tls;
 
-pub use body::{BodyError, BodyReader, Sender};
+pub use body::{BodyError, BodyReader, DRAINING, Peer};
 pub use cpu_pool::CpuPool;
+pub use endpoint::{AnswerBy, Endpoint, EndpointFault, serve};
 #[cfg(feature = "endpoint-url")]
 pub use endpoint_url::{AddressError, AddressFault, EndpointUrl};
 pub use head_bounds::{HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault};

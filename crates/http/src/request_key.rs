@@ -1,5 +1,6 @@
 //! The request key, a header of every answer.
 
+use crate::content;
 use crate::names::REQUEST_KEY;
 use bankrail_values::HyphenatedUuid;
 use http::{Extensions, HeaderMap, HeaderValue, Request, Response};
@@ -34,8 +35,7 @@ impl RequestKey {
     /// hyphenated UUID.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
-        let mut values = headers.get_all(REQUEST_KEY).iter();
-        let text = values.next().filter(|_| values.next().is_none())?.to_str().ok()?;
+        let text = content::only(headers, &REQUEST_KEY)?.to_str().ok()?;
         HyphenatedUuid::parse(text.trim_matches([' ', '\t'])).ok().map(Self)
     }
 

@@ -1,5 +1,6 @@
 //! The `Retry-After` header.
 
+use crate::content;
 use bankrail_values::Timestamp;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue};
@@ -29,8 +30,7 @@ impl RetryAfter {
     /// such header, more than one, or one with other content. A number of seconds above 2^64 − 1 counts as that.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
-        let mut values = headers.get_all(RETRY_AFTER).iter();
-        let text = values.next().filter(|_| values.next().is_none())?.to_str().ok()?.trim_matches([' ', '\t']);
+        let text = content::only(headers, &RETRY_AFTER)?.to_str().ok()?.trim_matches([' ', '\t']);
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Some(Self::After(Duration::from_secs(text.parse().unwrap_or(u64::MAX))));
         }

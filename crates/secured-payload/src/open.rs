@@ -91,6 +91,12 @@ pub struct Opened {
 }
 
 impl Opened {
+    /// The message, which is not copied. The caller's text is not overwritten when it is dropped.
+    #[must_use]
+    pub fn into_json(mut self) -> Vec<u8> {
+        std::mem::take(&mut *self.json)
+    }
+
     bankrail_values::getters! { self;
         /// The message: JSON in UTF-8, unless [`OpenOptions::check_json`] is off.
         json: &[u8] = &self.json;

@@ -1,23 +1,24 @@
-//! What all answers share: JSON and a log line. The layer around the routers sets their `X-RequestKey`.
+//! From a request to its answer, its line in the log, its metrics and its [`CallOutcome`].
 
-use crate::{CallOutcome, CallRefusal, measure};
+use crate::refusal::{Line, Refusal, Row};
+use crate::{CallOutcome, CallRefusal, ProviderOptions, TokenErrorStyle, measure};
 use axum::body::Body;
+use axum::extract::Request;
 use axum::response::Response;
 use bankrail_client_assertion::CustomerCode;
-use bankrail_http::{BodyError, BodyReader, HeadFault, RequestKey, Sender};
+use bankrail_client_assertion::token::{TokenErrorBody, TokenErrorCode};
+use bankrail_http::{BodyReader, DRAINING, Peer, RequestKey};
+use bankrail_rate_limit::Decision;
+use bankrail_rate_limit::layer::write_rate_limit;
+use bankrail_statement::StatementErrorBody;
 use bankrail_values::HyphenatedUuid;
 use bytes::Bytes;
-use futures_util::FutureExt as _;
-use http::header::{ALLOW, CONTENT_TYPE};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, PRAGMA};
+use http::request::Parts;
 use http::{Extensions, HeaderValue, StatusCode};
 use std::fmt;
-use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
-
-/// How long the unread body of a refused request may take to be drained.
-const DRAINING: Duration = Duration::from_secs(5);
+use std::time::Instant;
 
 /// A JSON answer.
 pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
@@ -27,105 +28,141 @@ pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     response
 }
 
-/// The status and the text for a body that was not read.
-pub(crate) fn body_answer(error: &BodyError) -> (StatusCode, &'static str) {
-    match error {
-        BodyError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"),
-        BodyError::TimedOut { .. } => (StatusCode::REQUEST_TIMEOUT, "Request body incomplete after the time allowed"),
-        _ => (StatusCode::BAD_REQUEST, "Request body incomplete"),
-    }
-}
-
-/// The text for a too long address or too long headers.
-pub(crate) fn head_title(fault: HeadFault) -> &'static str {
-    match fault {
-        HeadFault::UriTooLong { .. } => "Address too long",
-        _ => "Headers too large",
-    }
-}
-
-/// Sets `Allow`, which every 405 has.
-pub(crate) fn allow(response: &mut Response, methods: &'static str) {
-    response.headers_mut().insert(ALLOW, HeaderValue::from_static(methods));
+/// Answers a request for which nobody needs an API key, by its head alone.
+pub(crate) async fn to_everybody(
+    endpoint: &'static str,
+    options: &ProviderOptions,
+    request: Request,
+    answer: impl FnOnce(&Parts) -> Result<Response, Refusal>,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let exchange = Exchange::new(endpoint, &head.extensions, options);
+    BodyReader::new(&head.headers, body).drain(Peer::Unknown, DRAINING).await;
+    exchange.finish(None, answer(&head))
 }
 
 /// A request that is being served by an endpoint.
 #[derive(Debug)]
-pub(crate) struct Exchange {
+pub(crate) struct Exchange<'a> {
     endpoint: &'static str,
     pub(crate) key: HyphenatedUuid,
-    pub(crate) customer: Option<CustomerCode>,
-    refusal: OnceLock<CallRefusal>,
+    options: &'a ProviderOptions,
+    /// What the limit said to the request, once it is admitted.
+    pub(crate) admitted: OnceLock<Option<Decision>>,
     started: Instant,
 }
 
-impl Exchange {
-    pub(crate) fn new(endpoint: &'static str, request: &Extensions) -> Self {
+impl<'a> Exchange<'a> {
+    pub(crate) fn new(endpoint: &'static str, request: &Extensions, options: &'a ProviderOptions) -> Self {
         let key = RequestKey::of(request)
             .expect("every router of the provider is inside the layer that sets the request key");
-        Self { endpoint, key: key.uuid(), customer: None, refusal: OnceLock::new(), started: Instant::now() }
+        Self { endpoint, key: key.uuid(), options, admitted: OnceLock::new(), started: Instant::now() }
     }
 
-    /// Drains the unread body of a refused request, so that its sender gets the answer.
-    pub(crate) async fn drain(&self, body: BodyReader<Body>) {
-        let sender = if self.customer.is_some() { Sender::Known } else { Sender::Unknown };
-        body.drain(sender, DRAINING).await;
-    }
-
-    /// Logs a failure of the provider's side: what failed, and the kind of its error. Never its causes, because the
-    /// error of a ledger or a store can quote names, accounts and amounts.
+    /// Logs that something of the provider's failed, with the kind of its error.
     pub(crate) fn log_failure(&self, what: &'static str, kind: impl fmt::Display) {
         tracing::error!(request_key = %self.key, endpoint = %self.endpoint, error = %kind, "{what} failed");
     }
 
-    /// Logs the kind of the error of a refused assertion, for support staff.
-    pub(crate) fn log_refused_assertion(&self, kind: &'static str) {
-        let customer = self.customer.as_ref().map(tracing::field::display);
-        tracing::info!(
-            request_key = %self.key,
-            endpoint = %self.endpoint,
-            customer,
-            error = %kind,
-            "assertion refused"
-        );
+    /// Logs what support staff need to know of a refusal.
+    pub(crate) fn log(&self, refusal: &Row, customer: Option<&CustomerCode>) {
+        match &refusal.log {
+            Some(Line::Failed(what, kind)) => self.log_failure(what, kind),
+            Some(Line::AssertionRefused(kind)) => tracing::info!(
+                request_key = %self.key,
+                endpoint = %self.endpoint,
+                customer = customer.map(tracing::field::display),
+                error = %kind,
+                "assertion refused"
+            ),
+            None => {}
+        }
     }
 
-    /// Counts a refusal or failure.
-    pub(crate) fn refused(&self, reason: &'static str) {
-        self.refused_for(reason, None);
-    }
-
-    /// Counts a refusal or failure, and keeps its detail for [`CallOutcome`].
-    pub(crate) fn refused_for(&self, reason: &'static str, detail: Option<String>) {
-        measure::endpoints::refused(self.endpoint, reason);
-        // The first one is why the answer is what it is.
-        let _ = self.refusal.set(CallRefusal { reason, detail });
-    }
-
-    /// Logs and counts the status and the duration, and logs the customer, without secrets or contents. Adds the
-    /// [`CallOutcome`].
-    pub(crate) fn finish(self, mut response: Response) -> Response {
+    /// Writes the answer. Logs and counts the status and the duration, and logs the customer, without secrets or
+    /// contents. Adds the [`CallOutcome`]. The layer around the routers sets the answer's `X-RequestKey`.
+    pub(crate) fn finish(self, customer: Option<CustomerCode>, served: Result<Response, Refusal>) -> Response {
+        let (mut response, refusal) = match served {
+            Ok(response) => (response, None),
+            Err(refusal) => {
+                let row = refusal.row(self.key, self.options);
+                self.log(&row, customer.as_ref());
+                measure::endpoints::refused(self.endpoint, row.reason);
+                let mut response = self.refuse(&row);
+                if let Refusal::Limit(refusal, with_headers) = &refusal {
+                    refusal.write_headers(*with_headers, response.headers_mut());
+                }
+                (response, Some(CallRefusal { reason: row.reason, detail: row.detail }))
+            }
+        };
+        let headers = response.headers_mut();
+        if let Some(Some(decision)) = self.admitted.get().filter(|_| self.options.rate_limit_headers) {
+            write_rate_limit(decision, headers);
+        }
+        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        if self.endpoint == "token" {
+            // RFC 6749 section 5.1.
+            headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
+        }
         let took = self.started.elapsed();
         measure::endpoints::answered(self.endpoint, response.status(), took);
         tracing::info!(
             request_key = %self.key,
             endpoint = %self.endpoint,
-            customer = self.customer.as_ref().map(tracing::field::display),
+            customer = customer.as_ref().map(tracing::field::display),
             status = response.status().as_u16(),
             duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             "answered"
         );
-        let Self { endpoint, customer, refusal, .. } = self;
-        response.extensions_mut().insert(CallOutcome { endpoint, customer, refusal: refusal.into_inner() });
+        response.extensions_mut().insert(CallOutcome { endpoint: self.endpoint, customer, refusal });
+        response
+    }
+
+    fn refuse(&self, row: &Row) -> Response {
+        let style = match (self.endpoint, &row.code) {
+            ("token", _) => Some(self.options.token_error_body),
+            ("authorization", Some(_)) => Some(TokenErrorStyle::Rfc6749),
+            _ => None,
+        };
+        let statement = |code, title: &str| StatementErrorBody::new(self.key, code, title).to_json();
+        let (status, body) = if let Some(style) = style {
+            let code = row.code.clone().unwrap_or_else(|| row.failure.token_code());
+            let body = match style {
+                TokenErrorStyle::Rfc6749 => {
+                    let mut body = TokenErrorBody::new(code);
+                    body.error_description.clone_from(&row.title);
+                    body.to_json()
+                }
+                TokenErrorStyle::Statement => {
+                    statement(row.failure.default_code(), row.title.as_deref().unwrap_or_else(|| meaning(&code)))
+                }
+            };
+            (row.failure.default_status(), body)
+        } else {
+            let (code, status) = self.options.answer(row.failure);
+            let internal = || StatementErrorBody::internal(self.key).title;
+            (status, statement(code, &row.title.clone().unwrap_or_else(internal)))
+        };
+        let mut response = json(status, body);
+        // A request for a token has no bearer token, so that no answer to it demands one.
+        if let Some((name, value)) = row.header.as_ref().filter(|(name, _)| style.is_none() || *name == ALLOW)
+            && let Ok(value) = HeaderValue::try_from(value)
+        {
+            response.headers_mut().insert(name, value);
+        }
         response
     }
 }
 
-/// Awaits a future; `None` if it panics. The panic hook has reported the panic.
-pub(crate) async fn unless_it_panics<T>(key: HyphenatedUuid, serving: impl Future<Output = T>) -> Option<T> {
-    let served = AssertUnwindSafe(serving).catch_unwind().await;
-    if served.is_err() {
-        tracing::error!(request_key = %key, "serving panicked");
+/// What a code means, for people. It must not tell why an assertion was refused.
+fn meaning(code: &TokenErrorCode) -> &str {
+    match code {
+        TokenErrorCode::InvalidRequest => "Invalid request",
+        TokenErrorCode::InvalidClient => "Invalid client",
+        TokenErrorCode::UnsupportedGrantType => "Unsupported grant type",
+        TokenErrorCode::InvalidScope => "Invalid scope",
+        TokenErrorCode::ServerError => "Internal error",
+        TokenErrorCode::TemporarilyUnavailable => "Temporarily unavailable",
+        other => other.as_str(),
     }
-    served.ok()
 }

@@ -1,5 +1,6 @@
 //! The hash of an API key.
 
+use bankrail_http::content;
 use bankrail_http::names::API_KEY;
 use bankrail_values::SecretString;
 use http::HeaderMap;
@@ -69,8 +70,7 @@ impl ApiKeyHash {
     /// The hash of the request's only `apikey`. `None` if there is none, more than one, or one that is empty or longer
     /// than 512 bytes.
     pub(crate) fn of_request(headers: &HeaderMap) -> Option<Self> {
-        let mut values = headers.get_all(API_KEY).iter();
-        let key = values.next().filter(|_| values.next().is_none())?.as_bytes();
+        let key = content::only(headers, &API_KEY)?.as_bytes();
         (!key.is_empty() && key.len() <= MAX_BYTES).then(|| Self::of(key))
     }
 }

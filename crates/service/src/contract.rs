@@ -9,8 +9,8 @@ mod endpoints;
 mod receivers;
 mod schemas;
 
+use crate::ProviderOptions;
 use crate::issuer::Issuer;
-use crate::{ProviderOptions, discovery};
 use serde_json::{Map, Value, json};
 
 /// The name of the header with the request key.
@@ -27,7 +27,7 @@ pub(crate) fn document(options: &ProviderOptions, issuer: Option<&Issuer>) -> St
         }
         paths
             .insert(issuer.keys_path(), endpoints::document("The keys of the issuer, of which there are none", "Keys"));
-        paths.insert(discovery::authorization_path(options), endpoints::authorization());
+        paths.insert(options.authorization_path(), endpoints::authorization());
     }
     if let Some(path) = options.contract_path() {
         paths.insert(path, endpoints::document("This document", "Contract"));

@@ -8,17 +8,14 @@
 //! - `subject_types_supported` and `id_token_signing_alg_values_supported` have the values that the standard demands.
 
 use crate::ProviderOptions;
-use crate::answer::{Exchange, allow, json};
+use crate::answer::{json, to_everybody};
 use crate::issuer::Issuer;
+use crate::refusal::Refusal;
 use crate::shared::Shared;
-use crate::statement_endpoint::StatementFailure;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::any;
-use bankrail_client_assertion::token::{TokenErrorBody, TokenErrorCode};
-use bankrail_http::BodyReader;
-use bankrail_statement::StatementErrorBody;
 use bankrail_values::json::write_string;
 use bytes::Bytes;
 use http::header::CACHE_CONTROL;
@@ -39,66 +36,33 @@ pub(crate) fn routes(issuer: &Issuer, options: &ProviderOptions) -> Router<Arc<S
         routes = routes.merge(document_route(&path, metadata.clone()));
     }
     routes = routes.merge(document_route(&issuer.keys_path(), Bytes::from_static(NO_KEYS.as_bytes())));
-    routes.route(&authorization_path(options), any(refuse_authorization))
-}
-
-/// All paths of [`routes`].
-pub(crate) fn paths(issuer: &Issuer, options: &ProviderOptions) -> Vec<String> {
-    let mut paths = issuer.metadata_paths();
-    paths.extend([issuer.keys_path(), authorization_path(options)]);
-    paths
+    routes.route(&options.authorization_path(), any(refuse_authorization))
 }
 
 /// A route of a document that is the same for everybody: GET and HEAD without an API key.
 pub(crate) fn document_route(path: &str, document: Bytes) -> Router<Arc<Shared>> {
-    let serve = move |State(shared): State<Arc<Shared>>, request: Request| serve(shared, document.clone(), request);
+    let serve = async move |State(shared): State<Arc<Shared>>, request: Request| {
+        to_everybody("document", &shared.options, request, |head| {
+            if !matches!(head.method, Method::GET | Method::HEAD) {
+                return Err(Refusal::Method("GET, HEAD"));
+            }
+            // The HTTP server leaves out the body of the answer to HEAD, and keeps its length.
+            let mut response = json(StatusCode::OK, document);
+            response.headers_mut().insert(CACHE_CONTROL, CACHEABLE);
+            Ok(response)
+        })
+        .await
+    };
     Router::new().route(path, any(serve))
-}
-
-async fn serve(shared: Arc<Shared>, document: Bytes, request: Request) -> Response {
-    let (head, body) = request.into_parts();
-    let exchange = Exchange::new("document", &head.extensions);
-    exchange.drain(BodyReader::new(&head.headers, body)).await;
-    if !matches!(head.method, Method::GET | Method::HEAD) {
-        return refuse_method(exchange, &shared, "GET, HEAD");
-    }
-    // The HTTP server leaves out the body of the answer to HEAD, and keeps its length.
-    let mut response = json(StatusCode::OK, document);
-    response.headers_mut().insert(CACHE_CONTROL, CACHEABLE);
-    exchange.finish(response)
-}
-
-fn refuse_method(exchange: Exchange, shared: &Shared, allowed: &'static str) -> Response {
-    exchange.refused("method");
-    let (code, status) = StatementFailure::Method.answer(&shared.options);
-    let body = StatementErrorBody::new(exchange.key, code, "Method not allowed");
-    let mut response = json(status, body.to_json());
-    allow(&mut response, allowed);
-    exchange.finish(response)
 }
 
 /// No client has registered an address to be sent back to, so the answer is no redirection (RFC 6749 section 4.1.2.1).
 async fn refuse_authorization(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    let (head, body) = request.into_parts();
-    let exchange = Exchange::new("authorization", &head.extensions);
-    exchange.drain(BodyReader::new(&head.headers, body)).await;
-    if !matches!(head.method, Method::GET | Method::HEAD | Method::POST) {
-        return refuse_method(exchange, &shared, "GET, HEAD, POST");
-    }
-    exchange.refused("request");
-    let body = TokenErrorBody::new(TokenErrorCode::Other(UNSUPPORTED.into()));
-    let body = body.with_description("expected a token request with the grant type client_credentials");
-    let mut response = json(StatusCode::BAD_REQUEST, body.to_json());
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    exchange.finish(response)
-}
-
-/// The error code of the authorization endpoint.
-pub(crate) const UNSUPPORTED: &str = "unsupported_response_type";
-
-/// The path of the authorization endpoint.
-pub(crate) fn authorization_path(options: &ProviderOptions) -> String {
-    format!("{}/authorize", options.base_path.trim_end_matches('/'))
+    to_everybody("authorization", &shared.options, request, |head| match head.method {
+        Method::GET | Method::HEAD | Method::POST => Err(Refusal::ResponseType),
+        _ => Err(Refusal::Method("GET, HEAD, POST")),
+    })
+    .await
 }
 
 /// Writes the metadata: OpenID Connect Discovery 1.0 section 3 and RFC 8414 section 2.
@@ -120,7 +84,7 @@ fn metadata(issuer: &Issuer, options: &ProviderOptions) -> String {
             "scopes_supported",
             format!("[{}]", scopes.iter().map(|scope| text(scope.as_str())).collect::<Vec<_>>().join(",")),
         ),
-        ("authorization_endpoint", text(&issuer.url_of(&authorization_path(options)))),
+        ("authorization_endpoint", text(&issuer.url_of(&options.authorization_path()))),
         ("response_types_supported", "[]".to_owned()),
         ("jwks_uri", text(&issuer.url_of(&issuer.keys_path()))),
         ("subject_types_supported", r#"["public"]"#.to_owned()),

@@ -1,8 +1,6 @@
 //! The issuer's name, its metadata and where they are served.
 
-use crate::ProviderOptionsError;
 use bankrail_client_assertion::{Audience, VerifierOptions};
-use bankrail_values::excerpt;
 use http::Uri;
 use http::uri::Scheme;
 
@@ -17,21 +15,17 @@ pub(crate) struct Issuer {
 }
 
 impl Issuer {
-    pub(crate) fn parse(text: &str) -> Result<Self, ProviderOptionsError> {
-        let wrong = || ProviderOptionsError::Issuer { found: excerpt(text) };
-        let name = Audience::parse(text).map_err(|_| wrong())?;
-        let url: Uri = text.parse().map_err(|_| wrong())?;
-        let authority = url.authority().ok_or_else(wrong)?.as_str();
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let name = Audience::parse(text).ok()?;
+        let url: Uri = text.parse().ok()?;
+        let authority = url.authority()?.as_str();
         let origin = format!("https://{authority}");
         // A URI of this type has no fragment: what follows a number sign is cut off.
-        let rest = text.strip_prefix(&*origin).ok_or_else(wrong)?;
+        let rest = text.strip_prefix(&*origin)?;
         let secure = url.scheme() == Some(&Scheme::HTTPS);
         let path = rest.strip_suffix('/').unwrap_or(rest);
-        if !secure || authority.contains('@') || !(path.is_empty() || crate::options::is_literal_path(path)) {
-            return Err(wrong());
-        }
-        let path = path.to_owned();
-        Ok(Self { name, origin, path })
+        let good = secure && !authority.contains('@') && (path.is_empty() || is_literal_path(path));
+        good.then(|| Self { name, path: path.to_owned(), origin })
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -57,6 +51,13 @@ impl Issuer {
         paths
     }
 
+    /// The paths of all its documents.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let mut paths = self.metadata_paths();
+        paths.push(self.keys_path());
+        paths
+    }
+
     /// The path of the issuer's keys.
     pub(crate) fn keys_path(&self) -> String {
         format!("{}/.well-known/jwks.json", self.path)
@@ -68,4 +69,12 @@ impl Issuer {
         let options = options.also_audience(self.name.clone());
         token_url.into_iter().fold(options, VerifierOptions::also_audience)
     }
+}
+
+/// Whether the router takes the path for itself: it begins with a slash and has no pattern and no empty segment.
+pub(crate) fn is_literal_path(path: &str) -> bool {
+    let literal = |c: u8| c.is_ascii_alphanumeric() || b"/-._~!$&'()+,;=:@".contains(&c);
+    // The router refuses a segment that begins with a colon, which was a pattern in older versions.
+    let plain = !path.contains("//") && !path.contains("/:");
+    path.starts_with('/') && plain && path.bytes().all(literal)
 }

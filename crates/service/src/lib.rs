@@ -22,7 +22,9 @@ mod directory;
 #[cfg(feature = "endpoints")]
 mod discovery;
 #[cfg(feature = "endpoints")]
-mod fallback;
+mod endpoint;
+#[cfg(feature = "endpoints")]
+mod failure;
 #[cfg(feature = "endpoints")]
 mod issuer;
 #[cfg(feature = "endpoints")]
@@ -34,6 +36,8 @@ mod options;
 mod outcome;
 #[cfg(feature = "endpoints")]
 mod provider;
+#[cfg(feature = "endpoints")]
+mod refusal;
 #[cfg(feature = "endpoints")]
 mod shared;
 #[cfg(feature = "endpoints")]
@@ -53,6 +57,8 @@ pub use cursor::CursorSecret;
 #[cfg(feature = "endpoints")]
 pub use directory::{Customer, Directory};
 #[cfg(feature = "endpoints")]
+pub use failure::StatementFailure;
+#[cfg(feature = "endpoints")]
 pub use ledger::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery};
 #[cfg(feature = "endpoints")]
 pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
@@ -60,5 +66,3 @@ pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
 pub use outcome::{CallOutcome, CallRefusal};
 #[cfg(feature = "endpoints")]
 pub use provider::Provider;
-#[cfg(feature = "endpoints")]
-pub use statement_endpoint::StatementFailure;

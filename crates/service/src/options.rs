@@ -1,107 +1,85 @@
 //! Options of a provider.
 
 use crate::audit::{AuditLog, AuditOptions};
-use crate::issuer::Issuer;
+use crate::issuer::{Issuer, is_literal_path};
 use crate::time_zone::ReportTimeZone;
-use crate::{CursorSecret, StatementFailure, discovery};
+use crate::{CursorSecret, StatementFailure};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, ScopeSet, TokenRequest, TokenResponse, names};
 use bankrail_http::HeadBounds;
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail_rate_limit::Limiter;
 use bankrail_statement::{ErrorCode, StatementRequest};
-use bankrail_values::{Clock, RandomnessError, SystemClock};
+use bankrail_values::{Clock, RandomnessError, SystemClock, excerpt};
 use http::StatusCode;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Options of a [`Provider`](crate::Provider).
-#[derive(Clone, Debug)]
-pub struct ProviderOptions {
-    pub(crate) limiter: Option<Arc<Limiter>>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) cursor_secret: Option<CursorSecret>,
-    pub(crate) base_path: String,
-    pub(crate) token_path: String,
-    pub(crate) statement_path: String,
-    pub(crate) issuer: Option<String>,
-    pub(crate) scopes_supported: Option<ScopeSet>,
-    pub(crate) serve_contract: bool,
-    pub(crate) token_lifetime: Duration,
-    pub(crate) replay_policy: ReplayPolicy,
-    pub(crate) statement_scope: Scope,
-    pub(crate) error_codes: BTreeMap<StatementFailure, ErrorCode>,
-    pub(crate) error_statuses: BTreeMap<StatementFailure, StatusCode>,
-    pub(crate) token_error_body: TokenErrorStyle,
-    pub(crate) always_say_sort_order: bool,
-    pub(crate) rate_limit_headers: bool,
-    pub(crate) body_timeout: Duration,
-    pub(crate) max_token_body: usize,
-    pub(crate) max_statement_body: usize,
-    pub(crate) head_bounds: HeadBounds,
-    pub(crate) audit: Option<(Arc<dyn AuditLog>, AuditOptions)>,
-    pub(crate) reporting_source: String,
-    pub(crate) report_time_zone: ReportTimeZone,
-}
-
-impl Default for ProviderOptions {
-    fn default() -> Self {
-        Self {
-            limiter: None,
-            clock: Arc::new(SystemClock),
-            cursor_secret: None,
-            base_path: String::new(),
-            token_path: TOKEN_PATH.to_owned(),
-            statement_path: STATEMENT_PATH.to_owned(),
-            issuer: None,
-            scopes_supported: None,
-            serve_contract: true,
-            token_lifetime: Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
-            replay_policy: ReplayPolicy::default(),
-            statement_scope: Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
-            error_codes: BTreeMap::new(),
-            error_statuses: BTreeMap::new(),
-            token_error_body: TokenErrorStyle::default(),
-            always_say_sort_order: false,
-            rate_limit_headers: false,
-            body_timeout: Duration::from_secs(15),
-            max_token_body: TokenRequest::MAX_BYTES,
-            max_statement_body: StatementRequest::MAX_BYTES,
-            head_bounds: HeadBounds::default(),
-            audit: None,
-            reporting_source: "CMM".to_owned(),
-            report_time_zone: ReportTimeZone::default(),
-        }
+bankrail_values::options! {
+    /// Options of a [`Provider`](crate::Provider).
+    #[derive(Clone, Debug)]
+    pub struct ProviderOptions {
+        /// The limits and their counters. Default: the specification's table, counted in this process's memory.
+        pub(crate) limiter(Arc<Limiter> => Some): Option<Arc<Limiter>> = None,
+        /// The clock. Default: the operating system's.
+        pub(crate) clock: Arc<dyn Clock> = Arc::new(SystemClock),
+        /// The secret that seals cursors. Default: a new one for each provider, so that cursors of another process or
+        /// from before a restart are refused.
+        pub(crate) cursor_secret(CursorSecret => Some): Option<CursorSecret> = None,
+        /// A path before those of both endpoints, such as `/bank`. Default: none.
+        pub(crate) base_path(into): String = String::new(),
+        /// The token endpoint's path below the base. Default: `/v1.0/auth`.
+        pub(crate) token_path(into): String = TOKEN_PATH.to_owned(),
+        /// The statement endpoint's path below the base. Default: `/accounts/v2.0/statement`.
+        pub(crate) statement_path(into): String = STATEMENT_PATH.to_owned(),
+        /// The scopes that the issuer's metadata names. Default: the one that a statement needs.
+        pub(crate) scopes_supported(ScopeSet => Some): Option<ScopeSet> = None,
+        /// Whether the routers serve the contract, an OpenAPI 3.1 document, to everybody, at `/openapi.json` below the
+        /// base. Default: yes. [`Provider::contract`](crate::Provider::contract) returns it in either case.
+        pub(crate) serve_contract: bool = true,
+        /// How long a token is valid: a second or more, in whole seconds. Default: 3600 seconds.
+        pub(crate) token_lifetime(Duration => |lifetime| Duration::from_secs(lifetime.as_secs())): Duration =
+            Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
+        /// Which assertions count as replayed. Default: [`ReplayPolicy::JtiIfPresent`].
+        pub(crate) replay_policy: ReplayPolicy = ReplayPolicy::default(),
+        /// The scope that a statement needs. Default: `GBL.INSTO.ACCOUNTS.STATEMENT.READ`.
+        pub(crate) statement_scope: Scope = Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
+        /// The shape of the token endpoint's error bodies (Specification: "Errors", which leaves it open). Default:
+        /// [`TokenErrorStyle::Rfc6749`].
+        pub(crate) token_error_body: TokenErrorStyle = TokenErrorStyle::default(),
+        /// Whether every statement says its `sortOrder`. Default: no; it is said on all pages of a statement whose
+        /// account has virtual accounts or whose first request names an order (Specification: "Statement response",
+        /// "only in some responses"), and on no page of any other.
+        pub(crate) always_say_sort_order: bool = false,
+        /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default: no. Every 429 has a
+        /// `Retry-After` in either case.
+        pub(crate) rate_limit_headers: bool = false,
+        /// How long the body of a request may take to arrive. After that the answer is 408. Default: 15 s.
+        pub(crate) body_timeout: Duration = Duration::from_secs(15),
+        /// The most bytes of a token request. Default: 32 KiB, and a larger value has no effect.
+        pub(crate) max_token_body: usize = TokenRequest::MAX_BYTES,
+        /// The most bytes of a statement request. Default: 16 KiB, and a larger value has no effect.
+        pub(crate) max_statement_body: usize = StatementRequest::MAX_BYTES,
+        /// How long the address and the headers of a request may be. After that the answer is 414 or 431. The server
+        /// under the routers must allow more, so that it does not answer by itself. Default: [`HeadBounds::default`].
+        pub(crate) head_bounds: HeadBounds = HeadBounds::default(),
+        /// `RptgSrc/Prtry` of reports whose account has none: 1 to 35 characters. Default: `CMM`.
+        pub(crate) reporting_source(into): String = "CMM".to_owned(),
+        ;
+        pub(crate) issuer: Option<String> = None,
+        pub(crate) error_codes: BTreeMap<StatementFailure, ErrorCode> = BTreeMap::new(),
+        pub(crate) error_statuses: BTreeMap<StatementFailure, StatusCode> = BTreeMap::new(),
+        pub(crate) audit: Option<(Arc<dyn AuditLog>, AuditOptions)> = None,
+        pub(crate) report_time_zone: ReportTimeZone = ReportTimeZone::default(),
     }
 }
 
 impl ProviderOptions {
-    /// The defaults.
+    /// Records each token granted and each page of a statement served, before its answer is sent. Default: no records.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The limits and their counters. Default: the specification's table, counted in this process's memory.
-    #[must_use]
-    pub fn limiter(mut self, limiter: Arc<Limiter>) -> Self {
-        self.limiter = Some(limiter);
-        self
-    }
-
-    /// The clock. Default: the operating system's.
-    #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
-        self
-    }
-
-    /// The secret that seals cursors. Default: a new one for each provider, so that cursors of another process or from
-    /// before a restart are refused.
-    #[must_use]
-    pub fn cursor_secret(mut self, secret: CursorSecret) -> Self {
-        self.cursor_secret = Some(secret);
+    pub fn audit(mut self, log: Arc<dyn AuditLog>, options: AuditOptions) -> Self {
+        self.audit = Some((log, options));
         self
     }
 
@@ -122,63 +100,6 @@ impl ProviderOptions {
         self
     }
 
-    /// The scopes that the issuer's metadata names. Default: the one that a statement needs.
-    #[must_use]
-    pub fn scopes_supported(mut self, scopes: ScopeSet) -> Self {
-        self.scopes_supported = Some(scopes);
-        self
-    }
-
-    /// Whether the routers serve the contract, an OpenAPI 3.1 document, to everybody, at `/openapi.json` below the
-    /// base. Default: yes. [`Provider::contract`](crate::Provider::contract) returns it in either case.
-    #[must_use]
-    pub fn serve_contract(mut self, serve: bool) -> Self {
-        self.serve_contract = serve;
-        self
-    }
-
-    /// A path before those of both endpoints, such as `/bank`. Default: none.
-    #[must_use]
-    pub fn base_path(mut self, path: impl Into<String>) -> Self {
-        self.base_path = path.into();
-        self
-    }
-
-    /// The token endpoint's path below the base. Default: `/v1.0/auth`.
-    #[must_use]
-    pub fn token_path(mut self, path: impl Into<String>) -> Self {
-        self.token_path = path.into();
-        self
-    }
-
-    /// The statement endpoint's path below the base. Default: `/accounts/v2.0/statement`.
-    #[must_use]
-    pub fn statement_path(mut self, path: impl Into<String>) -> Self {
-        self.statement_path = path.into();
-        self
-    }
-
-    /// How long a token is valid: a second or more, in whole seconds. Default: 3600 seconds.
-    #[must_use]
-    pub fn token_lifetime(mut self, lifetime: Duration) -> Self {
-        self.token_lifetime = Duration::from_secs(lifetime.as_secs());
-        self
-    }
-
-    /// Which assertions count as replayed. Default: [`ReplayPolicy::JtiIfPresent`].
-    #[must_use]
-    pub fn replay_policy(mut self, policy: ReplayPolicy) -> Self {
-        self.replay_policy = policy;
-        self
-    }
-
-    /// The scope that a statement needs. Default: `GBL.INSTO.ACCOUNTS.STATEMENT.READ`.
-    #[must_use]
-    pub fn statement_scope(mut self, scope: Scope) -> Self {
-        self.statement_scope = scope;
-        self
-    }
-
     /// Sets the error code of a failure of the statement endpoint: `EC` and 1 to 16 digits. Default:
     /// [`StatementFailure::default_code`]. That of [`StatementFailure::AccountNotFound`] is the specification's.
     #[must_use]
@@ -192,74 +113,6 @@ impl ProviderOptions {
     #[must_use]
     pub fn error_status(mut self, failure: StatementFailure, status: StatusCode) -> Self {
         self.error_statuses.insert(failure, status);
-        self
-    }
-
-    /// The shape of the token endpoint's error bodies (Specification: "Errors", which leaves it open). Default:
-    /// [`TokenErrorStyle::Rfc6749`].
-    #[must_use]
-    pub fn token_error_body(mut self, style: TokenErrorStyle) -> Self {
-        self.token_error_body = style;
-        self
-    }
-
-    /// Whether every statement says its `sortOrder`. Default: no; it is said on all pages of a statement whose account
-    /// has virtual accounts or whose first request names an order (Specification: "Statement response", "only in some
-    /// responses"), and on no page of any other.
-    #[must_use]
-    pub fn always_say_sort_order(mut self, always: bool) -> Self {
-        self.always_say_sort_order = always;
-        self
-    }
-
-    /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default: no. Every 429 has a
-    /// `Retry-After` in either case.
-    #[must_use]
-    pub fn rate_limit_headers(mut self, wanted: bool) -> Self {
-        self.rate_limit_headers = wanted;
-        self
-    }
-
-    /// How long the body of a request may take to arrive. After that the answer is 408. Default: 15 s.
-    #[must_use]
-    pub fn body_timeout(mut self, longest: Duration) -> Self {
-        self.body_timeout = longest;
-        self
-    }
-
-    /// The most bytes of a token request. Default: 32 KiB, and a larger value has no effect.
-    #[must_use]
-    pub fn max_token_body(mut self, bytes: usize) -> Self {
-        self.max_token_body = bytes;
-        self
-    }
-
-    /// The most bytes of a statement request. Default: 16 KiB, and a larger value has no effect.
-    #[must_use]
-    pub fn max_statement_body(mut self, bytes: usize) -> Self {
-        self.max_statement_body = bytes;
-        self
-    }
-
-    /// How long the address and the headers of a request may be. After that the answer is 414 or 431. The server under
-    /// the routers must allow more, so that it does not answer by itself. Default: [`HeadBounds::default`].
-    #[must_use]
-    pub fn head_bounds(mut self, bounds: HeadBounds) -> Self {
-        self.head_bounds = bounds;
-        self
-    }
-
-    /// Records each token granted and each page of a statement served, before its answer is sent. Default: no records.
-    #[must_use]
-    pub fn audit(mut self, log: Arc<dyn AuditLog>, options: AuditOptions) -> Self {
-        self.audit = Some((log, options));
-        self
-    }
-
-    /// `RptgSrc/Prtry` of reports whose account has none: 1 to 35 characters. Default: `CMM`.
-    #[must_use]
-    pub fn reporting_source(mut self, source: impl Into<String>) -> Self {
-        self.reporting_source = source.into();
         self
     }
 
@@ -279,6 +132,17 @@ impl ProviderOptions {
         self.serve_contract.then(|| format!("{}/openapi.json", self.base_path.trim_end_matches('/')))
     }
 
+    /// The path of the authorization endpoint.
+    pub(crate) fn authorization_path(&self) -> String {
+        format!("{}/authorize", self.base_path.trim_end_matches('/'))
+    }
+
+    /// The code and the status of a failure of the statement endpoint.
+    pub(crate) fn answer(&self, failure: StatementFailure) -> (ErrorCode, StatusCode) {
+        let code = self.error_codes.get(&failure).cloned().unwrap_or_else(|| failure.default_code());
+        (code, self.error_statuses.get(&failure).copied().unwrap_or_else(|| failure.default_status()))
+    }
+
     /// The scopes of the metadata.
     pub(crate) fn advertised_scopes(&self) -> ScopeSet {
         self.scopes_supported.clone().unwrap_or_else(|| ScopeSet::of(self.statement_scope.clone()))
@@ -289,10 +153,15 @@ impl ProviderOptions {
         for path in [&mut self.token_path, &mut self.statement_path] {
             *path = checked_path(&self.base_path, path)?;
         }
-        let issuer = self.issuer.as_deref().map(Issuer::parse).transpose()?;
+        let issuer = self
+            .issuer
+            .as_deref()
+            .map(|text| Issuer::parse(text).ok_or_else(|| ProviderOptionsError::Issuer { found: excerpt(text) }));
+        let issuer = issuer.transpose()?;
         let mut paths = vec![self.token_path.clone(), self.statement_path.clone()];
         if let Some(issuer) = &issuer {
-            paths.extend(discovery::paths(issuer, &self));
+            paths.extend(issuer.paths());
+            paths.push(self.authorization_path());
         }
         paths.extend(self.contract_path());
         let mut seen = BTreeSet::new();
@@ -303,7 +172,16 @@ impl ProviderOptions {
             return Err(ProviderOptionsError::ReportingSource);
         }
         self.report_time_zone.check()?;
-        StatementFailure::check(&self)?;
+        for (failure, code) in &self.error_codes {
+            if !failure.may_have_code(code) {
+                return Err(ProviderOptionsError::ErrorCode { failure: *failure, found: code.clone() });
+            }
+        }
+        for (failure, status) in &self.error_statuses {
+            if !failure.may_have_status(*status) {
+                return Err(ProviderOptionsError::ErrorStatus { failure: *failure, found: *status });
+            }
+        }
         if self.token_lifetime.is_zero() {
             return Err(ProviderOptionsError::TokenLifetime);
         }
@@ -329,14 +207,6 @@ fn checked_path(base: &str, path: &str) -> Result<String, ProviderOptionsError> 
     let whole = format!("{}{path}", base.trim_end_matches('/'));
     let good = path.len() > 1 && path.starts_with('/') && is_literal_path(&whole);
     if good { Ok(whole) } else { Err(ProviderOptionsError::Path { found: whole }) }
-}
-
-/// Whether the router takes the path for itself: it begins with a slash and has no pattern and no empty segment.
-pub(crate) fn is_literal_path(path: &str) -> bool {
-    let literal = |c: u8| c.is_ascii_alphanumeric() || b"/-._~!$&'()+,;=:@".contains(&c);
-    // The router refuses a segment that begins with a colon, which was a pattern in older versions.
-    let plain = !path.contains("//") && !path.contains("/:");
-    path.starts_with('/') && plain && path.bytes().all(literal)
 }
 
 /// Why a [`Provider`](crate::Provider) cannot be made from its options.

@@ -1,10 +1,16 @@
 //! The routers of the provider's two endpoints and of its documents.
 
+use crate::answer::{Exchange, to_everybody};
+use crate::endpoint::Serve as _;
+use crate::refusal::Refusal;
 use crate::shared::Shared;
-use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError, StatementFailure};
-use crate::{contract, discovery, fallback, measure, statement_endpoint, token_endpoint};
+use crate::statement_endpoint::Statement;
+use crate::token_endpoint::Token;
+use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError};
+use crate::{contract, discovery, endpoint, measure};
 use axum::Router;
 use axum::body::Body;
+use axum::extract::Request;
 use axum::routing::any;
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_client_assertion::{ReplayStore, Verifier};
@@ -28,8 +34,8 @@ impl Provider {
     /// A provider.
     ///
     /// - `directory` knows the customers, `ledger` the accounts.
-    /// - `tokens` stores the hashes of access tokens, `replay` the used assertions. Where one store holds both, a grant and
-    ///   the use of its assertion can be one step ([`TokenStore::insert_once`]).
+    /// - `tokens` stores the hashes of access tokens, `replay` the used assertions. Where one store holds both, a grant
+    ///   and the use of its assertion can be one step ([`TokenStore::insert_once`]).
     /// - `verifier` checks assertions and knows the audience that they must name (Specification: "Client assertion
     ///   (JWT) the customer builds").
     ///
@@ -86,7 +92,7 @@ impl Provider {
 
     fn token_route(&self) -> Router {
         let shared = Arc::clone(&self.shared);
-        let mut routes = Router::new().route(&self.shared.options.token_path, any(token_endpoint::handle));
+        let mut routes = Router::new().route(&self.shared.options.token_path, any(endpoint::handle::<Token>));
         if let Some(issuer) = &self.shared.issuer {
             routes = routes.merge(discovery::routes(issuer, &self.shared.options));
         }
@@ -95,29 +101,32 @@ impl Provider {
 
     fn statement_route(&self) -> Router {
         let shared = Arc::clone(&self.shared);
-        Router::new().route(&self.shared.options.statement_path, any(statement_endpoint::handle)).with_state(shared)
+        Router::new().route(&self.shared.options.statement_path, any(endpoint::handle::<Statement>)).with_state(shared)
     }
 
     /// Adds the fallback, the bounds on addresses and headers, and the layer that sets the request key as the
     /// outermost, so that every answer has one.
     fn finished(&self, routes: Router) -> Router {
-        let unknown = StatementFailure::UnknownPath.answer(&self.shared.options);
-        let contract =
-            self.shared.options.contract_path().map(|path| {
-                discovery::document_route(&path, self.contract().into()).with_state(Arc::clone(&self.shared))
-            });
+        let (shared, too_long) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
+        let contract = shared
+            .options
+            .contract_path()
+            .map(|path| discovery::document_route(&path, self.contract().into()).with_state(Arc::clone(&self.shared)));
         let routes = contract.into_iter().fold(routes, Router::merge);
-        let shared = Arc::clone(&self.shared);
         let too_long = move |fault: HeadFault, head: &Parts| -> Response<Body> {
-            if head.uri.path() == shared.options.token_path {
-                token_endpoint::head_refused(&shared.options, fault, head)
-            } else {
-                fallback::head_refused(&shared.options, fault, head)
-            }
+            let options = &too_long.options;
+            let endpoint = match head.uri.path() {
+                path if path == options.token_path => Token::NAME,
+                path if path == options.statement_path => Statement::NAME,
+                _ => "none",
+            };
+            Exchange::new(endpoint, &head.extensions, options).finish(None, Err(Refusal::Head(fault)))
         };
-        let bounds = HeadBoundsLayer::new(self.shared.options.head_bounds, too_long);
+        let bounds = HeadBoundsLayer::new(shared.options.head_bounds, too_long);
+        let unknown = async move |request: Request| {
+            to_everybody("none", &shared.options, request, |_| Err(Refusal::UnknownPath)).await
+        };
         // One layer, because the router allocates for each.
-        let layers = Stack::new(bounds, RequestKeyLayer::new());
-        routes.fallback(move |request| fallback::handle(unknown.clone(), request)).layer(layers)
+        routes.fallback(unknown).layer(Stack::new(bounds, RequestKeyLayer::new()))
     }
 }

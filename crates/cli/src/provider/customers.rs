@@ -195,9 +195,10 @@ pub(super) fn deliver_to(folders: &Folders, url: &EndpointUrl, encrypt_to: Optio
     let place = url.as_str().trim_start_matches("https://").trim_end_matches('/');
     let code = connection.customer.to_ascii_lowercase();
     let wanted = endpoint(&format!("{code}@{place}"), url.clone(), key, &receivers.api_key)?;
-    let code = connection.customer.parse().map_err(|error: bankrail::values::ValueError| {
-        Failure::unable(causes(&error), "correct connection.toml")
-    })?;
+    let code = connection
+        .customer
+        .parse()
+        .map_err(|error: bankrail::values::ValueError| Failure::unable(causes(&error), "correct connection.toml"))?;
     files::change(folders, &code, |record| {
         match record.endpoints.iter_mut().find(|endpoint| endpoint.id() == wanted.id()) {
             Some(known) => *known = wanted,

@@ -1,7 +1,7 @@
 //! The receivers of one customer.
 
 use super::handler::Handlers;
-use super::open::Opening;
+use super::open::{Opening, OpeningKey};
 use super::options::{ReceiversOptions, ReceiversOptionsError};
 use super::service::{self, Receiver};
 use super::shared::Shared;
@@ -39,11 +39,10 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         inbox: Arc<I>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
-        let pool = options.concurrency.map_or_else(CpuPool::default, CpuPool::new);
         // The JSON is read as a message anyway.
         let (decryption, verifying, open) = opener.into_parts();
         let opener = Opener::new(decryption, verifying, open.check_json(false));
-        Self::with(Opening::here(opener, pool), api_key.into(), inbox, options)
+        Self::with(OpeningKey::Here(Arc::new(opener)), api_key.into(), inbox, options)
     }
 
     /// Receivers whose decryption keys are remote, such as in a key service. If a key does not answer within 15 s, the
@@ -59,17 +58,18 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
     ) -> Result<Self, ReceiversOptionsError> {
         let (decryption, verifying, open) = opener.into_parts();
         let opener = Opener::remote(decryption, verifying, open.check_json(false));
-        Self::with(Opening::Elsewhere(Arc::new(opener)), api_key.into(), inbox, options)
+        Self::with(OpeningKey::Remote(Arc::new(opener)), api_key.into(), inbox, options)
     }
 
     fn with(
-        opening: Opening,
+        key: OpeningKey,
         api_key: SecretString,
         inbox: Arc<I>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
         let key_header = options.checked(&api_key)?;
         let max_age = options.checked_max_age(inbox.retention())?;
+        let opening = Opening { pool: options.concurrency.map_or_else(CpuPool::default, CpuPool::new), key };
         Ok(Self(Arc::new(Shared { opening, key_header, api_key, inbox, options, max_age, arrived: Arc::default() })))
     }
 
@@ -79,7 +79,7 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         let kinds = MessageKind::ALL.into_iter().zip(&self.0.options.paths);
         let routes = kinds.fold(Router::new(), |router, (kind, path)| router.route_service(path, self.receiver(kind)));
         let shared = self.0.clone();
-        let too_long = move |fault: HeadFault, head: &Parts| service::head_refused(&shared, &fault, head);
+        let too_long = move |fault: HeadFault, head: &Parts| service::head_refused(&shared, fault, head);
         routes.layer(HeadBoundsLayer::new(self.0.options.head_bounds, too_long))
     }
 

@@ -1,21 +1,29 @@
 //! Opening payloads without blocking the asynchronous threads.
 
+use super::delivery::{Read, Sealed};
+use super::refusal::Refusal;
 use bankrail_http::CpuPool;
 use bankrail_jose::remote::RemoteDecrypter;
-use bankrail_mailbox::DEFAULT_TIME_OUT;
+use bankrail_mailbox::{DEFAULT_TIME_OUT, Inbox};
 use bankrail_secured_payload::{MalformedMessageError, OpenError, Opened, Opener, unverified_kid};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// How payloads are opened.
+/// How payloads are opened, and the threads on which they are opened and read.
 #[derive(Clone)]
-pub(super) enum Opening {
-    /// A key in memory. The private-key operation takes most of a millisecond of one core.
-    Here { opener: Arc<Opener>, pool: CpuPool },
-    /// A remote key.
-    Elsewhere(Arc<dyn OpenRemote>),
+pub(super) struct Opening {
+    pub(super) pool: CpuPool,
+    pub(super) key: OpeningKey,
+}
+
+/// The keys that open payloads.
+#[derive(Clone)]
+pub(super) enum OpeningKey {
+    /// In memory. The private-key operation takes most of a millisecond of one core.
+    Here(Arc<Opener>),
+    Remote(Arc<dyn OpenRemote>),
 }
 
 /// A payload that was not opened.
@@ -52,36 +60,31 @@ impl<U: RemoteDecrypter + Clone> OpenRemote for Opener<U> {
 }
 
 impl Opening {
-    /// A key in memory.
-    pub(super) fn here(opener: Opener, pool: CpuPool) -> Self {
-        Self::Here { opener: Arc::new(opener), pool }
-    }
-
-    /// Opens a payload. `None` if the runtime is shutting down, opening panicked, or a remote key did not answer while
-    /// the sender waits (Default: "Webhooks", a time-out of 15 s).
-    pub(super) async fn open(&self, compact: String) -> Option<Result<Opened, Unopened>> {
-        match self {
-            Self::Elsewhere(opener) => {
-                let opened = tokio::time::timeout(DEFAULT_TIME_OUT, opener.open(&compact)).await;
-                let opened =
-                    opened.inspect_err(|_| tracing::error!("the decryption key did not answer in time")).ok()?;
-                Some(opened.map_err(|error| Unopened { error, kid: unverified_kid(&compact) }))
+    /// Opens and reads a delivery. [`Refusal::NoAnswer`] if the runtime is shutting down, opening panicked, or a remote
+    /// key did not answer while the sender waits (Default: "Webhooks", a time-out of 15 s).
+    pub(super) async fn open<I: Inbox + ?Sized + 'static>(&self, sealed: &Arc<Sealed<I>>) -> Result<Read, Refusal> {
+        let own = Arc::clone(sealed);
+        let opener = match &self.key {
+            OpeningKey::Here(opener) => {
+                let opener = Arc::clone(opener);
+                return self.pool.run(move || own.open(&opener)).await.unwrap_or(Err(Refusal::NoAnswer));
             }
-            Self::Here { opener, pool } => {
-                let opener = opener.clone();
-                let opening =
-                    move || opener.open(&compact).map_err(|error| Unopened { error, kid: unverified_kid(&compact) });
-                pool.run(opening).await
-            }
-        }
+            OpeningKey::Remote(opener) => opener,
+        };
+        let compact = self.pool.run(move || own.compact()).await.ok_or(Refusal::NoAnswer)??;
+        let opened = tokio::time::timeout(DEFAULT_TIME_OUT, opener.open(&compact)).await;
+        let opened = opened.map_err(|_| Refusal::NoAnswer)?;
+        let opened = opened.map_err(|error| Refusal::NotOpened(Unopened { error, kid: unverified_kid(&compact) }))?;
+        let own = Arc::clone(sealed);
+        self.pool.run(move || own.read(opened)).await.unwrap_or(Err(Refusal::NoAnswer))
     }
 }
 
 impl fmt::Debug for Opening {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Here { .. } => "Here",
-            Self::Elsewhere(_) => "Elsewhere",
+        out.write_str(match self.key {
+            OpeningKey::Here(_) => "Here",
+            OpeningKey::Remote(_) => "Remote",
         })
     }
 }

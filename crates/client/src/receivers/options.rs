@@ -14,23 +14,55 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Options of [`Receivers`](super::Receivers).
-#[derive(Clone, Debug)]
-pub struct ReceiversOptions {
-    api_key_header: String,
-    pub(super) other_api_keys: Vec<SecretString>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) scope: String,
-    pub(super) paths: [String; MessageKind::ALL.len()],
-    pub(super) max_bytes: usize,
-    pub(super) body_timeout: Duration,
-    pub(super) head_bounds: HeadBounds,
-    pub(super) read: MessageReadOptions,
-    pub(super) concurrency: Option<NonZeroUsize>,
-    pub(super) retention: Option<Duration>,
-    pub(super) sender_keys: Option<Arc<dyn SenderKeys>>,
-    pub(super) observer: Option<Observer>,
-    max_age: MaxAge,
+bankrail_values::options! {
+    /// Options of [`Receivers`](super::Receivers).
+    #[derive(Clone, Debug)]
+    pub struct ReceiversOptions {
+        /// The header that carries the API key. Default: `apikey` (Default: "Webhooks").
+        api_key_header(into): String = API_KEY.as_str().to_owned(),
+        /// The clock of arrival times, ages and leases. Default: the system's.
+        pub(super) clock: Arc<dyn Clock> = Arc::new(SystemClock),
+        /// A name that distinguishes customers who share an inbox. It is part of every duplicate key. Default: empty.
+        pub(super) scope(into): String = String::new(),
+        /// The most bytes of a request body. Default: [`SecuredPayload::DEFAULT_MAX_JSON`], enough for the longest
+        /// message that a sender seals by default.
+        pub(super) max_bytes: usize = SecuredPayload::DEFAULT_MAX_JSON,
+        /// How long a body may take to arrive. Default: 15 s, the time that a sender waits for the answer.
+        pub(super) body_timeout: Duration = Duration::from_secs(15),
+        /// How long the address and the headers of a request to the router may be; longer ones are answered 414 and 431
+        /// without a body. The server must allow more, so that it does not answer by itself. Default:
+        /// [`HeadBounds::default`].
+        pub(super) head_bounds: HeadBounds = HeadBounds::default(),
+        /// The most payloads that are decrypted at once. Default: as many as there are cores. It has no effect on
+        /// remote keys.
+        pub(super) concurrency(NonZeroUsize => Some): Option<NonZeroUsize> = None,
+        /// How long messages are kept after they were handled. Default: for ever, unless the inbox has a retention
+        /// ([`Inbox::retention`]).
+        ///
+        /// Once an hour, a worker forgets those that were handled longer ago than this and
+        /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) ([`Inbox::forget`]). A forgotten message that is delivered
+        /// again counts as new, unless it is too old ([`ReceiversOptions::max_age`]).
+        pub(super) retention(Duration => Some): Option<Duration> = None,
+        /// The source of the sender's verifying keys. When a message is signed under an unknown `kid`, it is asked for
+        /// new keys, and if it has read some, the message is opened once more. Default: none; such a message is
+        /// refused.
+        ///
+        /// Give the opener the keys of the same source: it may be a [`KeyFolder`](super::keys::KeyFolder) or, with the
+        /// feature `jwks-url`, a `JwksUrl`.
+        pub(super) sender_keys(Arc<dyn SenderKeys> => Some): Option<Arc<dyn SenderKeys>> = None,
+        /// The maximum age of a message: one whose `creation_date_time` is longer ago is refused with 400. At most the
+        /// retention, so that a forgotten message cannot be handled again. `None`: messages of any age are accepted.
+        ///
+        /// Default: the shorter of [`ReceiversOptions::retention`] and [`Inbox::retention`]; without either, any age. A
+        /// sender that resends a message later regenerates it, with a new `creation_date_time`.
+        max_age(Option<Duration> => |age| age.map_or(MaxAge::Any, MaxAge::Of)): MaxAge = MaxAge::AsRetention,
+        ;
+        pub(super) other_api_keys: Vec<SecretString> = Vec::new(),
+        pub(super) paths: [String; MessageKind::ALL.len()] =
+            MessageKind::ALL.map(|kind| kind.default_path().to_owned()),
+        pub(super) read: MessageReadOptions = MessageReadOptions::default(),
+        pub(super) observer: Option<Observer> = None,
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,41 +72,7 @@ enum MaxAge {
     Of(Duration),
 }
 
-impl Default for ReceiversOptions {
-    fn default() -> Self {
-        Self {
-            api_key_header: API_KEY.as_str().to_owned(),
-            other_api_keys: Vec::new(),
-            clock: Arc::new(SystemClock),
-            scope: String::new(),
-            paths: MessageKind::ALL.map(|kind| kind.default_path().to_owned()),
-            max_bytes: SecuredPayload::DEFAULT_MAX_JSON,
-            body_timeout: Duration::from_secs(15),
-            head_bounds: HeadBounds::default(),
-            read: MessageReadOptions::default(),
-            concurrency: None,
-            retention: None,
-            sender_keys: None,
-            observer: None,
-            max_age: MaxAge::AsRetention,
-        }
-    }
-}
-
 impl ReceiversOptions {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The header that carries the API key. Default: `apikey` (Default: "Webhooks").
-    #[must_use]
-    pub fn api_key_header(mut self, name: impl Into<String>) -> Self {
-        self.api_key_header = name.into();
-        self
-    }
-
     /// Accepts a further API key, while the sender changes from one to the other.
     #[must_use]
     pub fn also_api_key(mut self, api_key: impl Into<SecretString>) -> Self {
@@ -91,83 +89,10 @@ impl ReceiversOptions {
         self
     }
 
-    /// A name that distinguishes customers who share an inbox. It is part of every duplicate key. Default: empty.
-    #[must_use]
-    pub fn scope(mut self, scope: impl Into<String>) -> Self {
-        self.scope = scope.into();
-        self
-    }
-
-    /// The most bytes of a request body. Default: [`SecuredPayload::DEFAULT_MAX_JSON`], enough for the longest message
-    /// that a sender seals by default.
-    #[must_use]
-    pub fn max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
-        self
-    }
-
-    /// How long a body may take to arrive. Default: 15 s, the time that a sender waits for the answer.
-    #[must_use]
-    pub fn body_timeout(mut self, longest: Duration) -> Self {
-        self.body_timeout = longest;
-        self
-    }
-
-    /// How long the address and the headers of a request to the router may be; longer ones are answered 414 and 431
-    /// without a body. The server must allow more, so that it does not answer by itself. Default:
-    /// [`HeadBounds::default`].
-    #[must_use]
-    pub fn head_bounds(mut self, bounds: HeadBounds) -> Self {
-        self.head_bounds = bounds;
-        self
-    }
-
     /// How messages are read. Default: tolerant.
     #[must_use]
     pub fn read_options(mut self, options: MessageReadOptions) -> Self {
         self.read = options;
-        self
-    }
-
-    /// The most payloads that are decrypted at once. Default: as many as there are cores. It has no effect on
-    /// remote keys.
-    #[must_use]
-    pub fn concurrency(mut self, payloads: NonZeroUsize) -> Self {
-        self.concurrency = Some(payloads);
-        self
-    }
-
-    /// How long messages are kept after they were handled. Default: for ever, unless the inbox has a retention
-    /// ([`Inbox::retention`]).
-    ///
-    /// Once an hour, a worker forgets those that were handled longer ago than this and
-    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) ([`Inbox::forget`]). A forgotten message that is delivered again
-    /// counts as new, unless it is too old ([`ReceiversOptions::max_age`]).
-    #[must_use]
-    pub fn retention(mut self, retention: Duration) -> Self {
-        self.retention = Some(retention);
-        self
-    }
-
-    /// The maximum age of a message: one whose `creation_date_time` is longer ago is refused with 400. At most the
-    /// retention, so that a forgotten message cannot be handled again. `None`: messages of any age are accepted.
-    ///
-    /// Default: the shorter of [`ReceiversOptions::retention`] and [`Inbox::retention`]; without either, any age. A
-    /// sender that resends a message later regenerates it, with a new `creation_date_time`.
-    #[must_use]
-    pub fn max_age(mut self, age: Option<Duration>) -> Self {
-        self.max_age = age.map_or(MaxAge::Any, MaxAge::Of);
-        self
-    }
-
-    /// The source of the sender's verifying keys. When a message is signed under an unknown `kid`, it is asked for new
-    /// keys, and if it has read some, the message is opened once more. Default: none; such a message is refused.
-    ///
-    /// Give the opener the keys of the same source: it may be a [`KeyFolder`](super::keys::KeyFolder) or, with the
-    /// feature `jwks-url`, a `JwksUrl`.
-    #[must_use]
-    pub fn sender_keys(mut self, keys: Arc<dyn SenderKeys>) -> Self {
-        self.sender_keys = Some(keys);
         self
     }
 
@@ -179,13 +104,6 @@ impl ReceiversOptions {
     #[must_use]
     pub fn observe(mut self, tell: impl Fn(&ObservedDelivery) + Send + Sync + 'static) -> Self {
         self.observer = Some(Observer::new(tell));
-        self
-    }
-
-    /// The clock of arrival times, ages and leases. Default: the system's.
-    #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
         self
     }
 

@@ -1,22 +1,26 @@
 //! One receiver as a tower service.
 
-use super::observe::{DeliveryStage, ObservedOutcome};
+use super::delivery::{self, Read, Sealed};
+use super::observe::ObservedOutcome;
+use super::refusal::Refusal;
 use super::shared::Shared;
-use super::{answer, delivery};
 use crate::measure;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
-use bankrail_http::{BodyError, BodyReader, HeadFault, Sender, content};
-use bankrail_mailbox::Inbox;
-use bankrail_webhook::MessageKind;
+use bankrail_http::{BodyError, Endpoint, HeadFault, content};
+use bankrail_mailbox::{Inbox, ReceiveOutcome};
+use bankrail_secured_payload::OpenErrorKind;
+use bankrail_values::Timestamp;
+use bankrail_webhook::{DeliveryHeaders, MessageKind};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tower_service::Service;
 
 /// One of the four receivers. It accepts any path, is always ready, and never fails: every fault is answered.
@@ -64,88 +68,134 @@ where
     }
 }
 
-async fn receive<B, I>(kind: MessageKind, shared: &Shared<I>, request: Request<B>) -> Response<Body>
+/// A delivery that is being taken.
+struct Receiving<'a, I: ?Sized> {
+    kind: MessageKind,
+    shared: &'a Arc<Shared<I>>,
+    /// Its headers, as soon as they are known.
+    headers: OnceLock<DeliveryHeaders>,
+}
+
+async fn receive<B, I>(kind: MessageKind, shared: &Arc<Shared<I>>, request: Request<B>) -> Response<Body>
 where
-    I: Inbox + ?Sized,
+    I: Inbox + ?Sized + 'static,
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
     let (head, body) = request.into_parts();
-    let mut body = BodyReader::new(&head.headers, Box::pin(body));
-    let bytes = match check(kind, shared, &head) {
-        Ok(()) => body.read(shared.options.max_bytes, shared.options.body_timeout).await.map_err(|error| {
-            tracing::warn!(%kind, %error, "delivery with an unread body");
-            let answer = match error {
-                BodyError::TooLarge { .. } => answer::empty(StatusCode::PAYLOAD_TOO_LARGE),
-                BodyError::TimedOut { .. } => answer::empty(StatusCode::REQUEST_TIMEOUT),
-                _ => answer::refused(),
-            };
-            (answer, Sender::Known, DeliveryStage::Body, error.to_string())
-        }),
-        Err(Unread { status, sender, stage, reason }) => Err((answer::empty(status), sender, stage, reason.to_owned())),
-    };
-    match bytes {
-        Ok(bytes) => delivery::take(kind, shared, &head.headers, &bytes).await,
-        Err((answer, sender, stage, reason)) => {
-            measure::received(kind, None, answer.status());
-            shared.observed(kind, None, ObservedOutcome::Refused { stage, reason }, answer.status());
-            body.drain(sender, shared.options.body_timeout).await;
-            answer
+    let receiving = Receiving { kind, shared, headers: OnceLock::new() };
+    match bankrail_http::serve(&receiving, &head, Box::pin(body)).await.1 {
+        Ok(received) => {
+            measure::received(kind, Some(&received), StatusCode::OK);
+            let headers = receiving.headers.into_inner();
+            shared.observed(kind, headers, ObservedOutcome::of(&received), StatusCode::OK);
+            json(StatusCode::OK, received.into_acknowledgement().into_vec())
         }
+        Err(refusal) => refuse(kind, shared, receiving.headers.into_inner(), &refusal),
     }
 }
 
-/// Answers a delivery whose address or headers are too long.
-pub(super) fn head_refused<I: ?Sized>(shared: &Shared<I>, fault: &HeadFault, head: &Parts) -> Response<Body> {
-    let answer = answer::empty(fault.status());
-    let mut kinds = MessageKind::ALL.into_iter().zip(&shared.options.paths);
-    if let Some((kind, _)) = kinds.find(|(_, path)| *path == head.uri.path()) {
-        tracing::warn!(%kind, error = %fault, "delivery with too long a head");
-        measure::received(kind, None, answer.status());
-        let outcome = ObservedOutcome::Refused { stage: DeliveryStage::Headers, reason: fault.to_string() };
-        shared.observed(kind, None, outcome, answer.status());
-    }
+fn refuse<I: ?Sized>(
+    kind: MessageKind,
+    shared: &Shared<I>,
+    headers: Option<DeliveryHeaders>,
+    refusal: &Refusal,
+) -> Response<Body> {
+    let row = refusal.row();
+    row.log(kind, headers.map(|headers| headers.message_id));
+    measure::received(kind, None, row.status);
+    let answer = row.answer();
+    shared.observed(kind, headers, ObservedOutcome::Refused { stage: row.stage, reason: row.reason }, row.status);
     answer
 }
 
-/// A delivery whose body is not read.
-struct Unread {
-    status: StatusCode,
-    sender: Sender,
-    stage: DeliveryStage,
-    reason: &'static str,
+/// Answers a delivery whose address or headers are too long.
+pub(super) fn head_refused<I: ?Sized>(shared: &Shared<I>, fault: HeadFault, head: &Parts) -> Response<Body> {
+    let refusal = Refusal::Head(fault);
+    let mut kinds = MessageKind::ALL.into_iter().zip(&shared.options.paths);
+    match kinds.find(|(_, path)| *path == head.uri.path()) {
+        Some((kind, _)) => refuse(kind, shared, None, &refusal),
+        None => refusal.row().answer(),
+    }
 }
 
-/// Checks a delivery before its body is read.
-fn check<I: ?Sized>(kind: MessageKind, shared: &Shared<I>, head: &Parts) -> Result<(), Unread> {
-    let unread = |status, sender, stage, reason| Err(Unread { status, sender, stage, reason });
-    if head.method != Method::POST {
-        tracing::warn!(%kind, "delivery with another method");
-        let reason = "expected the method POST, found another";
-        return unread(StatusCode::METHOD_NOT_ALLOWED, Sender::Unknown, DeliveryStage::Method, reason);
-    }
-    if !is_known_key(shared, &head.headers) {
-        tracing::warn!(%kind, "delivery without the API key");
-        let reason = "expected the receiver's API key, found another or none";
-        return unread(StatusCode::UNAUTHORIZED, Sender::Unknown, DeliveryStage::ApiKey, reason);
-    }
-    // Without a content type there is nothing to contradict that the body is JSON (RFC 9110 section 8.3).
-    if head.headers.contains_key(CONTENT_TYPE) && !content::is_json(&head.headers) {
-        tracing::warn!(%kind, "delivery with another content type");
-        let reason = "expected the content type application/json, found another";
-        return unread(StatusCode::UNSUPPORTED_MEDIA_TYPE, Sender::Known, DeliveryStage::ContentType, reason);
-    }
-    Ok(())
+/// A JSON answer.
+pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }
 
-/// Compares the presented key with every accepted key, in constant time if the lengths are equal.
-fn is_known_key<I: ?Sized>(shared: &Shared<I>, headers: &HeaderMap) -> bool {
-    let mut presented = headers.get_all(&shared.key_header).iter();
-    let (Some(key), None) = (presented.next(), presented.next()) else { return false };
-    shared
-        .options
-        .other_api_keys
-        .iter()
-        .chain([&shared.api_key])
-        .fold(false, |known, own| known | own.matches(key.as_bytes()))
+impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
+    type Caller = ();
+    type Proof = Read;
+    type Answer = ReceiveOutcome;
+    type Refusal = Refusal;
+
+    /// Compares the presented key with every accepted key, in constant time if the lengths are equal.
+    async fn identify(&self, head: &Parts) -> Result<(), Refusal> {
+        let key = content::only(&head.headers, &self.shared.key_header).ok_or(Refusal::ApiKey)?;
+        let own = self.shared.options.other_api_keys.iter().chain([&self.shared.api_key]);
+        let known = own.fold(false, |known, own| known | own.matches(key.as_bytes()));
+        if known { Ok(()) } else { Err(Refusal::ApiKey) }
+    }
+
+    /// Without a content type there is nothing to contradict that the body is JSON (RFC 9110 section 8.3).
+    fn check_head(&self, head: &Parts) -> Result<(), Refusal> {
+        let is_other = head.headers.contains_key(CONTENT_TYPE) && !content::is_json(&head.headers);
+        if is_other { Err(Refusal::ContentType) } else { Ok(()) }
+    }
+
+    fn body_bounds(&self) -> (usize, Duration) {
+        (self.shared.options.max_bytes, self.shared.options.body_timeout)
+    }
+
+    fn now(&self) -> Timestamp {
+        self.shared.options.clock.now()
+    }
+
+    /// Opens and reads the message; once more if it is signed under an unknown `kid` and new keys were read.
+    async fn prove(
+        &self,
+        (): &(),
+        head: &Parts,
+        body: Result<Bytes, BodyError>,
+        now: Timestamp,
+    ) -> Result<Read, Refusal> {
+        let (body, Self { kind, shared, .. }) = (body.map_err(Refusal::Body)?, self);
+        let pairs = head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let (headers, findings) = DeliveryHeaders::parse(*kind, pairs).map_err(Refusal::Headers)?;
+        let _ = self.headers.set(headers);
+        if shared.options.read.denies_findings() && !findings.is_empty() {
+            return Err(Refusal::HeaderFindings(findings.len()));
+        }
+        let sealed = Arc::new(Sealed { kind: *kind, shared: Arc::clone(shared), headers, findings, body, now });
+        let since = tokio::time::Instant::now().into_std();
+        let opened = shared.opening.open(&sealed).await;
+        let unknown =
+            matches!(&opened, Err(Refusal::NotOpened(one)) if one.error.kind() == OpenErrorKind::NoSigningKey);
+        match &shared.options.sender_keys {
+            Some(keys) if unknown && keys.renew(since).await => shared.opening.open(&sealed).await,
+            _ => opened,
+        }
+    }
+
+    /// Stores the message, and wakes the workers.
+    async fn work(
+        &self,
+        (): &(),
+        _: &Parts,
+        (incoming, findings): Read,
+        now: Timestamp,
+    ) -> Result<ReceiveOutcome, Refusal> {
+        let received = self.shared.inbox.receive(&incoming, now).await.map_err(Refusal::Inbox)?;
+        if let Some(headers) = self.headers.get() {
+            delivery::log(self.kind, headers, &received, findings);
+        }
+        if received.is_work() {
+            self.shared.arrived.notify_waiters();
+        }
+        Ok(received)
+    }
 }

@@ -376,6 +376,20 @@ async fn method_type_and_size() {
     assert_eq!(send(&receivers, delivery(kind, "x".repeat(2_000))).await.0, StatusCode::BAD_REQUEST);
 }
 
+/// The server's time for a request ends before the body does: the answer is the receiver's own.
+#[tokio::test(start_paused = true)]
+async fn a_delivery_whose_time_is_over_is_to_be_made_again() {
+    let inbox = Arc::new(MemoryStore::new().inbox());
+    let receivers = receivers_with(inbox, options().body_timeout(Duration::from_secs(600)));
+    let never = Body::from_stream(futures_util::stream::pending::<Result<Bytes, std::io::Error>>());
+    let mut request = delivery(MessageKind::Query, "").map(|_| never);
+    let by = tokio::time::Instant::now() + Duration::from_secs(60);
+    request.extensions_mut().insert(bankrail_http::AnswerBy(by));
+    let (status, body) = send(&receivers, request).await;
+    assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(body.contains("Deliver it again."), "{body}");
+}
+
 /// A body of `many` chunks of 1 KiB that panics if it is read after its end, and the count of the chunks taken.
 fn chunks(many: usize) -> (Body, Arc<AtomicUsize>) {
     let taken = Arc::new(AtomicUsize::new(0));

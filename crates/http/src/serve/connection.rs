@@ -3,6 +3,7 @@
 use super::activity::{Activity, LINGER, Watched};
 use super::body::{AnswerBody, RequestBody};
 use super::options::ServerOptions;
+use crate::AnswerBy;
 use crate::names::REQUEST_KEY;
 use crate::request_key::GivenKey;
 use bytes::Bytes;
@@ -17,9 +18,13 @@ use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+/// How long before the end of its time a request is to be answered, at most: see [`AnswerBy`].
+const EARLY: Duration = Duration::from_millis(250);
 
 /// A tower service that a [`Server`](super::Server) serves.
 pub trait HttpService<B>:
@@ -59,7 +64,10 @@ pub(super) async fn serve_connection<I, S, B>(
             let given = GivenKey::default();
             let mut request = request.map(|body| RequestBody::new(body, options.body_timeout));
             request.extensions_mut().insert(given.clone());
-            let body = match timeout(options.request_timeout, call(service, request)).await {
+            // An endpoint answers first, with a body of its own.
+            let (begun, early) = (Instant::now(), (options.request_timeout / 10).min(EARLY));
+            request.extensions_mut().insert(AnswerBy(begun + options.request_timeout - early));
+            let body = match timeout_at(begun + options.request_timeout, call(service, request)).await {
                 Ok(answer) => {
                     return Ok::<_, Infallible>(answer.map(|body| AnswerBody { body: Some(body), in_progress }));
                 }

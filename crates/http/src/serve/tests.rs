@@ -40,6 +40,10 @@ impl tower_service::Service<Request<RequestBody>> for Paths {
             let (head, body) = request.into_parts();
             let text = match head.uri.path() {
                 "/hang" => pending().await,
+                "/endpoint" => {
+                    tokio::time::sleep_until(head.extensions.get::<crate::AnswerBy>().unwrap().0).await;
+                    b"late".to_vec()
+                }
                 "/large" => vec![b'x'; 4 << 20],
                 "/refuse" => {
                     let mut refused = Response::new(Full::default());
@@ -158,6 +162,16 @@ async fn a_service_that_does_not_answer_is_answered_for() {
     let key = text.lines().find_map(|line| line.strip_prefix("x-requestkey: ")).unwrap();
     assert!(key.parse::<bankrail_values::HyphenatedUuid>().is_ok());
     assert!((60..=62).contains(&seconds), "{seconds}");
+    served.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_answers_when_it_is_told_to_is_in_time() {
+    let (mut stream, served, _stop) = connect(false);
+    stream.write_all(b"GET /endpoint HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    let (text, seconds) = until_closed(&mut stream).await;
+    assert!(text.starts_with("HTTP/1.1 200 ") && text.ends_with("late"), "{text}");
+    assert_eq!(seconds, 59);
     served.await.unwrap();
 }
 

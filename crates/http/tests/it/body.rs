@@ -1,6 +1,6 @@
 //! Reading and draining bodies.
 
-use bankrail_http::{BodyError, BodyReader, Sender};
+use bankrail_http::{BodyError, BodyReader, Peer};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::HeaderMap;
@@ -48,7 +48,7 @@ fn chunks(many: usize) -> (Chunks, Arc<AtomicUsize>) {
 
 #[tokio::test(flavor = "current_thread")]
 async fn draining_ends_at_the_body_or_at_the_bound() {
-    for (sender, many, read) in [(Sender::Unknown, 3, 3), (Sender::Unknown, 5000, 65), (Sender::Known, 5000, 4097)] {
+    for (sender, many, read) in [(Peer::Unknown, 3, 3), (Peer::Unknown, 5000, 65), (Peer::Known, 5000, 4097)] {
         let (body, taken) = chunks(many);
         BodyReader::new(&HeaderMap::new(), body).drain(sender, SECOND).await;
         assert_eq!(taken.load(Ordering::SeqCst), read);
@@ -60,18 +60,18 @@ async fn what_was_read_to_its_end_or_waits_to_be_asked_for_is_not_drained() {
     let none = HeaderMap::new();
     let mut read = BodyReader::new(&none, chunks(3).0);
     assert_eq!(read.read(4096, SECOND).await.unwrap().len(), 3072);
-    read.drain(Sender::Known, SECOND).await;
+    read.drain(Peer::Known, SECOND).await;
 
     let (body, taken) = chunks(5);
     let mut too_large = BodyReader::new(&none, body);
     assert!(matches!(too_large.read(1024, SECOND).await, Err(BodyError::TooLarge { .. })));
     assert_eq!(taken.load(Ordering::SeqCst), 2);
-    too_large.drain(Sender::Known, SECOND).await;
+    too_large.drain(Peer::Known, SECOND).await;
     assert_eq!(taken.load(Ordering::SeqCst), 5);
 
     let waiting = HeaderMap::from_iter([(EXPECT, HeaderValue::from_static("100-continue"))]);
     let (body, taken) = chunks(5);
-    BodyReader::new(&waiting, body).drain(Sender::Known, SECOND).await;
+    BodyReader::new(&waiting, body).drain(Peer::Known, SECOND).await;
     assert_eq!(taken.load(Ordering::SeqCst), 0);
 }
 
@@ -81,7 +81,7 @@ async fn a_body_that_hangs_is_given_up_and_not_drained() {
     let mut body = BodyReader::new(&HeaderMap::new(), StreamBody::new(pieces.chain(stream::pending())));
     assert!(matches!(body.read(8, SECOND).await, Err(BodyError::TimedOut { after: SECOND })));
     let begun = tokio::time::Instant::now();
-    body.drain(Sender::Known, SECOND).await;
+    body.drain(Peer::Known, SECOND).await;
     assert!(begun.elapsed().is_zero());
 }
 

@@ -16,19 +16,11 @@ pub(super) fn token(options: &ProviderOptions) -> Value {
         TokenErrorStyle::Rfc6749 => "TokenError",
         TokenErrorStyle::Statement => "StatementError",
     };
-    for (status, description) in [
-        (400, "The request is invalid, or a required field is missing"),
-        (401, "The API key is not known, or the assertion is not valid"),
-        (408, "The body did not arrive in time"),
-        (413, "The body is too large"),
-        (414, "The address is too long"),
-        (429, "The rate limit is exceeded"),
-        (431, "The headers are too large"),
-        (500, "Something failed"),
-        (503, "A store did not answer"),
-    ] {
-        let own: &[&str] = if status == 429 { &["Retry-After"] } else { &[] };
-        responses.insert(status.to_string(), answer(description, &[&kept, own].concat(), schema(body)));
+    for (failure, description) in StatementFailure::ALL.iter().filter_map(|one| Some((one, one.token_description()?))) {
+        let own = failure.header().filter(|name| *name == "Retry-After");
+        let headers: Vec<_> = kept.iter().copied().chain(own).collect();
+        let status = failure.default_status().as_str().to_owned();
+        responses.insert(status, answer(description, &headers, schema(body)));
     }
     json!({
         "post": {
@@ -94,14 +86,11 @@ fn limits(options: &ProviderOptions) -> &'static [&'static str] {
 fn failures(options: &ProviderOptions) -> BTreeMap<u16, (Vec<String>, Vec<&'static str>)> {
     let mut by_status: BTreeMap<u16, (Vec<String>, Vec<&'static str>)> = BTreeMap::new();
     for failure in StatementFailure::ALL {
-        let own = match failure {
-            StatementFailure::Method | StatementFailure::UnknownPath => continue,
-            StatementFailure::ApiKey | StatementFailure::AccessToken | StatementFailure::Scope => "WWW-Authenticate",
-            StatementFailure::RateLimit => "Retry-After",
-            _ => "",
-        };
-        let (code, status) = failure.answer(options);
-        let own = ["Cache-Control", own].into_iter().filter(|name| !name.is_empty());
+        if matches!(failure, StatementFailure::Method | StatementFailure::UnknownPath) {
+            continue;
+        }
+        let (code, status) = options.answer(*failure);
+        let own = std::iter::once("Cache-Control").chain(failure.header());
         let headers: Vec<_> = own.chain(limits(options).iter().copied()).collect();
         let (codes, common) = by_status.entry(status.as_u16()).or_insert_with(|| (Vec::new(), headers.clone()));
         common.retain(|name| headers.contains(name));

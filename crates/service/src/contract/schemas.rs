@@ -89,7 +89,7 @@ fn token_error() -> Value {
 }
 
 fn authorization_error() -> Value {
-    oauth_error(&[crate::discovery::UNSUPPORTED])
+    oauth_error(&[crate::refusal::UNSUPPORTED])
 }
 
 /// The error of RFC 6749 section 5.2.

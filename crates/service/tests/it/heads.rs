@@ -2,8 +2,10 @@
 
 use crate::world::{API_KEY, SCOPES, World, statement_request, token_request};
 use axum::body::Body;
-use bankrail_http::HeadBounds;
+use bankrail_http::{AnswerBy, HeadBounds};
 use http::Request;
+use std::time::Duration;
+use tokio::time::Instant;
 
 #[tokio::test(flavor = "current_thread")]
 async fn long_addresses_and_headers_are_refused_with_body_and_request_key() {
@@ -54,4 +56,24 @@ async fn texts_say_what_is_missing_or_too_much() {
         last = world.send(token_request(API_KEY, world.form(SCOPES))).await;
     }
     assert_eq!((last.status.as_u16(), &last.json["error_description"]), (429, &"Rate limit exceeded".into()));
+}
+
+/// The server's time for a request ends before the body does: the answer is the endpoint's own.
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn a_request_whose_time_is_over_is_answered_by_its_endpoint() {
+    let world = World::with(|options| options.body_timeout(Duration::from_secs(600)));
+    let never = || Body::from_stream(futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+    let late = |mut request: Request<Body>| {
+        *request.body_mut() = never();
+        request.extensions_mut().insert(AnswerBy(Instant::now() + Duration::from_secs(60)));
+        request
+    };
+    let begun = Instant::now();
+    let answer = world.send(late(token_request(API_KEY, String::new()))).await;
+    assert_eq!((answer.status.as_u16(), &answer.json["error"]), (503, &"temporarily_unavailable".into()));
+    assert!(!answer.header("x-requestkey").is_empty());
+    let answer = world.send(late(statement_request(API_KEY, "x", "{}"))).await;
+    assert_eq!((answer.status.as_u16(), answer.error_code()), (503, "EC20005"));
+    assert!(!answer.header("x-requestkey").is_empty());
+    assert_eq!(begun.elapsed().as_secs(), 120);
 }

@@ -1,0 +1,140 @@
+//! The one way of a request through an endpoint.
+
+use crate::{BodyError, BodyReader, DRAINING, Peer};
+use bankrail_values::Timestamp;
+use bytes::Bytes;
+use http::Method;
+use http::request::Parts;
+use http_body::Body;
+use std::error::Error;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+/// An endpoint that takes `POST`: the steps that a request passes in [`serve`], in this order. The first one that fails
+/// decides the answer.
+///
+/// | step | where |
+/// |---|---|
+/// | the method | [`serve`] |
+/// | the API key | [`Endpoint::identify`] |
+/// | what else the head says | [`Endpoint::check_head`] |
+/// | the body, within its bounds | [`serve`], by [`Endpoint::body_bounds`] |
+/// | the instant at which everything is judged | [`serve`], by [`Endpoint::now`] |
+/// | the proof that the request is the caller's | [`Endpoint::prove`] |
+/// | the limit, the work and its record | [`Endpoint::work`] |
+pub trait Endpoint: Sync {
+    /// The caller whose API key the request has.
+    type Caller: Send + Sync;
+    /// What a request has proved.
+    type Proof: Send;
+    /// An answer of success.
+    type Answer: Send;
+    /// Why a request is refused: a row of the endpoint's table of refusals.
+    type Refusal: From<EndpointFault> + Send;
+
+    /// Finds the caller by the API key.
+    fn identify(&self, head: &Parts) -> impl Future<Output = Result<Self::Caller, Self::Refusal>> + Send;
+
+    /// Judges the rest of the head before the body is read. By default nothing of it is refused.
+    ///
+    /// # Errors
+    /// The refusal of a head.
+    fn check_head(&self, _: &Parts) -> Result<(), Self::Refusal> {
+        Ok(())
+    }
+
+    /// The most bytes of a body, and how long it may take to arrive.
+    fn body_bounds(&self) -> (usize, Duration);
+
+    /// The time by the endpoint's clock.
+    fn now(&self) -> Timestamp;
+
+    /// Proves the request to be the caller's. It also judges a body that was not read.
+    fn prove(
+        &self,
+        caller: &Self::Caller,
+        head: &Parts,
+        body: Result<Bytes, BodyError>,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<Self::Proof, Self::Refusal>> + Send;
+
+    /// Charges the request to its limit, does what it asks for, and records it.
+    fn work(
+        &self,
+        caller: &Self::Caller,
+        head: &Parts,
+        proof: Self::Proof,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<Self::Answer, Self::Refusal>> + Send;
+}
+
+/// What every endpoint refuses in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndpointFault {
+    /// The method is not `POST`.
+    Method,
+    /// A step panicked. The panic hook has reported the panic.
+    Panicked,
+    /// The server's time for a request is over ([`AnswerBy`]).
+    TimedOut,
+}
+
+/// The instant by which an endpoint should answer: an extension of each request that `serve::Server` takes, a little
+/// before the server itself answers with an empty body.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerBy(pub Instant);
+
+/// Takes a request through the steps of an endpoint. Returns the caller, if the API key was known, and the outcome.
+///
+/// What is left of the body of a refused request is drained, so that its sender gets the answer
+/// ([`BodyReader::drain`]).
+pub async fn serve<E, B>(endpoint: &E, head: &Parts, body: B) -> (Option<E::Caller>, Result<E::Answer, E::Refusal>)
+where
+    E: Endpoint,
+    B: Body<Data = Bytes> + Send + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let mut body = BodyReader::new(&head.headers, body);
+    let mut caller = None;
+    let steps = async {
+        if head.method != Method::POST {
+            return Err(EndpointFault::Method.into());
+        }
+        let caller = caller.insert(endpoint.identify(head).await?);
+        endpoint.check_head(head)?;
+        let (limit, within) = endpoint.body_bounds();
+        let read = body.read(limit, within).await;
+        // After the body, which may take its time: everything is judged at this one instant.
+        let now = endpoint.now();
+        let proof = endpoint.prove(caller, head, read, now).await?;
+        endpoint.work(caller, head, proof, now).await
+    };
+    let steps = unless_it_panics(steps);
+    let ended = match head.extensions.get() {
+        Some(AnswerBy(instant)) => timeout_at(*instant, steps).await.map_err(|_| EndpointFault::TimedOut),
+        None => Ok(steps.await),
+    };
+    let served = match ended {
+        Ok(Some(served)) => served,
+        Ok(None) => Err(EndpointFault::Panicked.into()),
+        // There is no time left to drain the body.
+        Err(late) => return (caller, Err(late.into())),
+    };
+    let peer = if caller.is_some() { Peer::Known } else { Peer::Unknown };
+    body.drain(peer, DRAINING).await;
+    (caller, served)
+}
+
+/// Awaits a future; `None` if it panics.
+async fn unless_it_panics<T>(steps: impl Future<Output = T>) -> Option<T> {
+    let mut steps = pin!(steps);
+    let polled = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
+        Ok(polled) => polled.map(Some),
+        Err(_) => std::task::Poll::Ready(None),
+    });
+    polled.await
+}
