@@ -93,9 +93,21 @@ impl From<StatusChange> for Details {
     }
 }
 
-const AMENDMENT: &str = "amendment";
-const BILATERAL: &str = "bilateral_amendment";
-const STATUS: &str = "status_change";
+pub(super) const AMENDMENT: &str = "amendment";
+pub(super) const BILATERAL: &str = "bilateral_amendment";
+pub(super) const STATUS: &str = "status_change";
+
+impl Change {
+    /// The member of the variant.
+    pub(super) fn name(&self) -> Option<&'static str> {
+        match self {
+            Self::Amendment(_) => Some(AMENDMENT),
+            Self::BilateralAmendment(_) => Some(BILATERAL),
+            Self::StatusChange(_) => Some(STATUS),
+            Self::Unknown => None,
+        }
+    }
+}
 
 impl Wire for Details {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {

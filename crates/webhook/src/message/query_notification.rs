@@ -89,7 +89,7 @@ impl QueryNotification {
     /// message").
     ///
     /// The case and so the first members of the duplicate key stay. The count is part of the key (Specification:
-    /// "Events"), so that receivers take a reminder as news. It is a message of its own with its own `X-Message-Id`.
+    /// "Events"), so that a reminder is no duplicate. It is a message of its own with its own `X-Message-Id`.
     /// Whether a resolution has been received is for the sender to know.
     ///
     /// # Errors

@@ -65,7 +65,7 @@ pub trait WebhookMessage: Wire + Agreement + Clone + std::fmt::Debug + PartialEq
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
 
     /// True for a message that only says that a result is still to come. The message that brings the result has the
-    /// same duplicate key and other content, and is news, not a conflict.
+    /// same duplicate key and other content, and is no conflict with it.
     fn is_interim(&self) -> bool {
         false
     }

@@ -6,7 +6,7 @@ use super::{absent, present};
 use crate::codes::{ActionStatus, ActionType, MandateStatus, OutcomeStatus, StatusChangeCode, Trigger};
 use crate::finding::Rule;
 use crate::json::Context;
-use crate::message::details::Change;
+use crate::message::details::{self, Change};
 use crate::message::mandate_notification::MandateNotification;
 use crate::message::mandate_outcome::MandateActionOutcome;
 
@@ -42,26 +42,29 @@ fn action_and_mandate(action: &ActionType, status: &ActionStatus, mandate: Optio
     use ActionStatus::{Completed, Declined, Pending, Recalled, TimedOut};
     use MandateStatus::{Active, Cancelled, Created, Suspended};
     let Some(mandate) = mandate else { return };
-    let (allowed, expected): (&[MandateStatus], _) = match (action, status) {
-        (ActionType::Create, Pending) => (&[Created], "CRTD"),
-        (ActionType::Create, Completed) => (&[Active], "ACTV"),
-        (ActionType::Create, Declined | Recalled | TimedOut) => (&[Cancelled], "CNCD"),
-        (ActionType::Amend | ActionType::Port, _) => (&[Active, Suspended], "ACTV or SUSD"),
-        (ActionType::StatusChange, Completed) => (&[Active, Suspended, Cancelled], "ACTV, SUSD or CNCD"),
+    let allowed: &[MandateStatus] = match (action, status) {
+        (ActionType::Create, Pending) => &[Created],
+        (ActionType::Create, Completed) => &[Active],
+        (ActionType::Create, Declined | Recalled | TimedOut) => &[Cancelled],
+        (ActionType::Amend | ActionType::Port, _) => &[Active, Suspended],
+        (ActionType::StatusChange, Completed) => &[Active, Suspended, Cancelled],
         _ => return,
     };
-    if !matches!(mandate, MandateStatus::Unknown(_)) && !allowed.contains(mandate) {
-        at.within("mandate_status", |at| at.find(Rule::ActionMandateStatus, expected, mandate.as_str()));
-    }
+    allowed_status(allowed, mandate, Rule::ActionMandateStatus, at);
 }
 
-/// The variant of `details` that goes with a trigger.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Variant {
-    None,
-    Unilateral,
-    Bilateral,
-    Status,
+/// Checks that a known status is one of those allowed.
+fn allowed_status(allowed: &[MandateStatus], found: &MandateStatus, rule: Rule, at: &mut Context) {
+    if !found.is_known() || allowed.contains(found) {
+        return;
+    }
+    let codes: Vec<&str> = allowed.iter().map(MandateStatus::as_str).collect();
+    let expected = match codes.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    };
+    at.within("mandate_status", |at| at.find(rule, expected, found.as_str()));
 }
 
 /// The values that go with a trigger (Default: "Consistency that real messages show").
@@ -69,55 +72,53 @@ pub(crate) struct Expected {
     pub(crate) action_type: ActionType,
     pub(crate) action_status: ActionStatus,
     pub(crate) mandate_status: &'static [MandateStatus],
-    mandate_text: &'static str,
-    details: Variant,
+    /// The variant of `details`.
+    details: &'static str,
 }
+
+/// The absence of `details`.
+const NONE: &str = "none";
 
 pub(crate) fn expected(trigger: &Trigger) -> Option<Expected> {
     use ActionStatus::{Completed, Declined, TimedOut};
+    use ActionType::{Amend, Create};
     use MandateStatus::{Active, Cancelled, Suspended};
     const KEPT: &[MandateStatus] = &[Active, Suspended];
-    let (action_type, action_status, mandate_status, mandate_text, details): (_, _, &[MandateStatus], _, _) =
-        match trigger {
-            Trigger::CreationConfirmed => (ActionType::Create, Completed, &[Active], "ACTV", Variant::None),
-            Trigger::CreationDeclined => (ActionType::Create, Declined, &[Cancelled], "CNCD", Variant::None),
-            Trigger::CreationExpired => (ActionType::Create, TimedOut, &[Cancelled], "CNCD", Variant::None),
-            Trigger::AmendmentConfirmed => (ActionType::Amend, Completed, KEPT, "ACTV or SUSD", Variant::Bilateral),
-            Trigger::AmendmentDeclined => (ActionType::Amend, Declined, KEPT, "ACTV or SUSD", Variant::Bilateral),
-            Trigger::AmendmentExpired => (ActionType::Amend, TimedOut, KEPT, "ACTV or SUSD", Variant::Bilateral),
-            Trigger::AmendedUnilaterally => (ActionType::Amend, Completed, KEPT, "ACTV or SUSD", Variant::Unilateral),
-            Trigger::StatusChanged => (
-                ActionType::StatusChange,
-                Completed,
-                &[Active, Suspended, Cancelled],
-                "ACTV, SUSD or CNCD",
-                Variant::Status,
-            ),
-            Trigger::Unknown(_) => return None,
-        };
-    Some(Expected { action_type, action_status, mandate_status, mandate_text, details })
+    let row: (_, _, &[MandateStatus], _) = match trigger {
+        Trigger::CreationConfirmed => (Create, Completed, &[Active], NONE),
+        Trigger::CreationDeclined => (Create, Declined, &[Cancelled], NONE),
+        Trigger::CreationExpired => (Create, TimedOut, &[Cancelled], NONE),
+        Trigger::AmendmentConfirmed => (Amend, Completed, KEPT, details::BILATERAL),
+        Trigger::AmendmentDeclined => (Amend, Declined, KEPT, details::BILATERAL),
+        Trigger::AmendmentExpired => (Amend, TimedOut, KEPT, details::BILATERAL),
+        Trigger::AmendedUnilaterally => (Amend, Completed, KEPT, details::AMENDMENT),
+        Trigger::StatusChanged => {
+            (ActionType::StatusChange, Completed, &[Active, Suspended, Cancelled], details::STATUS)
+        }
+        Trigger::Unknown(_) => return None,
+    };
+    let (action_type, action_status, mandate_status, details) = row;
+    Some(Expected { action_type, action_status, mandate_status, details })
 }
 
 pub(crate) fn mandate_notification(message: &MandateNotification, at: &mut Context) {
-    if let Some(details) = &message.details {
-        at.within("details", |at| match &details.change {
-            Change::Amendment(amendment) => {
-                if let Some(debtor) = &amendment.debtor_information {
-                    at.within("amendment", |at| at.within("debtor_information", |at| amended_debtor(debtor, at)));
-                }
+    let change = message.details.as_ref().map(|details| &details.change);
+    match change {
+        Some(Change::Amendment(amendment)) => {
+            if let Some(debtor) = &amendment.debtor_information {
+                at.within("details/amendment/debtor_information", |at| amended_debtor(debtor, at));
             }
-            Change::BilateralAmendment(amendment) => {
-                if let Some(payment) = &amendment.payment_information {
-                    at.within("bilateral_amendment", |at| {
-                        at.within("payment_information", |at| amended_payment_information(payment, at));
-                    });
-                }
+        }
+        Some(Change::BilateralAmendment(amendment)) => {
+            if let Some(payment) = &amendment.payment_information {
+                let place = "details/bilateral_amendment/payment_information";
+                at.within(place, |at| amended_payment_information(payment, at));
             }
-            Change::StatusChange(change) => {
-                at.within("status_change", |at| status_change(change.change.as_ref(), message, at));
-            }
-            Change::Unknown => {}
-        });
+        }
+        Some(Change::StatusChange(change)) => {
+            at.within("details/status_change", |at| status_change(change.change.as_ref(), message, at));
+        }
+        Some(Change::Unknown) | None => {}
     }
     let Some(expected) = expected(&message.trigger) else { return };
     agree(at, "action_type", Rule::TriggerActionType, &message.action_type, &expected.action_type, ActionType::as_str);
@@ -129,38 +130,15 @@ pub(crate) fn mandate_notification(message: &MandateNotification, at: &mut Conte
         &expected.action_status,
         ActionStatus::as_str,
     );
-    if let Some(status) = &message.mandate_status
-        && status.is_known()
-        && !expected.mandate_status.contains(status)
-    {
-        at.within("mandate_status", |at| {
-            at.find(Rule::TriggerMandateStatus, expected.mandate_text, status.as_str());
-        });
+    if let Some(status) = &message.mandate_status {
+        allowed_status(expected.mandate_status, status, Rule::TriggerMandateStatus, at);
     }
-    let details = match message.details.as_ref().map(|details| &details.change) {
-        None => Some(Variant::None),
-        Some(Change::Amendment(_)) => Some(Variant::Unilateral),
-        Some(Change::BilateralAmendment(_)) => Some(Variant::Bilateral),
-        Some(Change::StatusChange(_)) => Some(Variant::Status),
-        Some(Change::Unknown) => None,
-    };
-    if details.is_some_and(|details| details != expected.details) {
-        let (wanted, found) = (expected.details.text(), details.map_or("", Variant::text));
-        at.within("details", |at| at.find(Rule::TriggerDetails, wanted, found));
+    let found = change.map_or(Some(NONE), Change::name);
+    if let Some(found) = found.filter(|found| *found != expected.details) {
+        at.within("details", |at| at.find(Rule::TriggerDetails, expected.details, found));
     }
     if message.trigger == Trigger::CreationDeclined && message.resolution_event.is_none() {
         absent(at, "resolution_event", Rule::ResolutionEvent, "a reason with MCRD");
-    }
-}
-
-impl Variant {
-    fn text(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Unilateral => "amendment",
-            Self::Bilateral => "bilateral_amendment",
-            Self::Status => "status_change",
-        }
     }
 }
 

@@ -30,15 +30,13 @@ pub(crate) fn query(message: &QueryNotification, at: &mut Context) {
     if message.case_type == CaseType::Payments && message.payment_details.is_none() {
         absent(at, "payment_details", Rule::PaymentDetails, "payment details with a case about payments");
     }
-    at.within("mandate_details", |at| {
-        let details = &message.mandate_details;
-        if let Some(party) = &details.debtor_information {
-            at.within("debtor_information", |at| debtor(party, at));
-        }
-        if let Some(information) = &details.payment_information {
-            at.within("payment_information", |at| payment_information(information, at));
-        }
-    });
+    let details = &message.mandate_details;
+    if let Some(party) = &details.debtor_information {
+        at.within("mandate_details/debtor_information", |at| debtor(party, at));
+    }
+    if let Some(information) = &details.payment_information {
+        at.within("mandate_details/payment_information", |at| payment_information(information, at));
+    }
 }
 
 /// - `FIXE` needs `amount` and has no `maximum_amount`.
