@@ -9,7 +9,9 @@ use std::fmt;
 ///
 /// They are kept as they were written and in their order, and written back after the known ones. New members appear in
 /// minor releases of the service, so a receiver keeps them. Each is a [`Rule::UnknownMember`] finding.
-#[derive(Clone, Default)]
+///
+/// Equal when the same members with the same JSON text stand in the same order.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct ExtraMembers(Vec<(Box<str>, Box<str>)>);
 
 impl ExtraMembers {
@@ -54,15 +56,6 @@ impl ExtraMembers {
         }
     }
 }
-
-impl PartialEq for ExtraMembers {
-    /// Equal when the same members with the same JSON text stand in the same order.
-    fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for ExtraMembers {}
 
 impl fmt::Debug for ExtraMembers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
