@@ -8,7 +8,6 @@ use bankrail_jose::{KeyLookup, VerifyingKey};
 use bankrail_values::json::{self, JsonObject};
 use bankrail_values::{Timestamp, excerpt};
 use sha2::{Digest, Sha256};
-use std::fmt;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -176,11 +175,7 @@ fn check_lifetime(expires: Instant, now: Timestamp, tolerance: Duration) -> Resu
     Ok(())
 }
 
-impl fmt::Debug for Unverified<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Unverified").field("subject", &self.subject).finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(Unverified<'_>, self; subject: self.subject);
 
 /// An assertion whose signature and claims were verified.
 #[derive(Clone)]
@@ -282,17 +277,11 @@ impl VerifiedAssertion {
     }
 }
 
-/// Does not print the signature and the other claims.
-impl fmt::Debug for VerifiedAssertion {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("VerifiedAssertion")
-            .field("customer", &self.customer)
-            .field("expires_at", &self.expires_at)
-            .field("jwt_id", &self.jwt_id)
-            .field("key_id", &self.key_id)
-            .finish_non_exhaustive()
-    }
-}
+// Does not print the signature and the other claims.
+bankrail_values::impl_debug!(
+    VerifiedAssertion, self;
+    customer: self.customer, expires_at: self.expires_at, jwt_id: self.jwt_id, key_id: self.key_id
+);
 
 /// The key of an assertion in a [`ReplayStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

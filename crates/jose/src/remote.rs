@@ -125,12 +125,8 @@ impl DecryptionOutcome {
     }
 }
 
-/// Prints neither the content key nor whether there is one.
-impl std::fmt::Debug for DecryptionOutcome {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("DecryptionOutcome(…)")
-    }
-}
+// Prints neither the content key nor whether there is one.
+bankrail_values::impl_debug!(DecryptionOutcome);
 
 impl<T: RemoteSigner + ?Sized> RemoteSigner for std::sync::Arc<T> {
     fn verifying_key(&self) -> VerifyingKey {

@@ -11,7 +11,6 @@ pub use sealed_message::{SealedMessage, unverified_kid};
 use bankrail_jose::header::JoseHeader;
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_jose::{DecryptionKey, EncryptionKey, KeySet, VerifyingKey};
-use std::fmt;
 use zeroize::Zeroizing;
 
 /// Opens secured payloads: decrypts them with our decryption keys and verifies them with the sender's verifying keys.
@@ -123,12 +122,7 @@ impl Opened {
     }
 }
 
-impl fmt::Debug for Opened {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Opened")
-            .field("len", &self.json.len())
-            .field("signing_kid", &self.signing_kid())
-            .field("encryption_kid", &self.encryption_kid())
-            .finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(
+    Opened, self;
+    len: self.json.len(), signing_kid: self.signing_kid(), encryption_kid: self.encryption_kid()
+);

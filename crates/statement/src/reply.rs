@@ -4,7 +4,6 @@ use crate::finding::Listed;
 use crate::{Cursor, CursorError, ErrorCode, Extract, ReplyFinding, SortOrder, StatementRequest};
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{HyphenatedUuid, excerpt};
-use std::fmt;
 
 /// An answer of the statement endpoint: a statement or an error. An error may have any HTTP status, even 200 (Default:
 /// "Statement exchange").
@@ -74,16 +73,10 @@ pub struct ReceivedStatement {
     pub findings: Vec<ReplyFinding>,
 }
 
-impl fmt::Debug for ReceivedStatement {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("ReceivedStatement")
-            .field("request_key", &self.request_key)
-            .field("payload_bytes", &self.payload.len())
-            .field("page", &self.page)
-            .field("findings", &self.findings)
-            .finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(
+    ReceivedStatement, self;
+    request_key: self.request_key, payload_bytes: self.payload.len(), page: self.page, findings: self.findings
+);
 
 /// Whether there is a next page: `moreTransactionsAvailable` and `cursor`, as received.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

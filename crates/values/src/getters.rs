@@ -31,3 +31,35 @@ macro_rules! getters {
         }
     )*};
 }
+
+/// Implements a `Debug` that shows these values and says that there is more: for types with content that stays out of
+/// logs. Without values it shows the type's name alone, as in `Token(…)`.
+///
+/// ```
+/// struct Opened {
+///     json: Vec<u8>,
+///     kid: Option<String>,
+/// }
+///
+/// bankrail_values::impl_debug!(Opened, self; len: self.json.len(), kid: self.kid);
+///
+/// let opened = Opened { json: b"{}".to_vec(), kid: None };
+/// assert_eq!(format!("{opened:?}"), "Opened { len: 2, kid: None, .. }");
+/// ```
+#[macro_export]
+macro_rules! impl_debug {
+    ($name:ident $(<$life:lifetime>)?) => {
+        impl ::core::fmt::Debug for $name $(<$life>)? {
+            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                out.write_str(concat!(stringify!($name), "(…)"))
+            }
+        }
+    };
+    ($name:ident $(<$life:lifetime>)?, $self:ident; $($field:ident: $value:expr),+ $(,)?) => {
+        impl ::core::fmt::Debug for $name $(<$life>)? {
+            fn fmt(&$self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                out.debug_struct(stringify!($name))$(.field(stringify!($field), &$value))+.finish_non_exhaustive()
+            }
+        }
+    };
+}

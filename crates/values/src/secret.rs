@@ -1,6 +1,5 @@
 //! Secrets that are not printed.
 
-use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -53,8 +52,4 @@ impl PartialEq for SecretString {
 
 impl Eq for SecretString {}
 
-impl fmt::Debug for SecretString {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("SecretString(…)")
-    }
-}
+crate::impl_debug!(SecretString);

@@ -2,7 +2,6 @@
 
 use bankrail_values::{HyphenatedUuid, RandomnessError, SecretString, random_bytes};
 use sha2::{Digest, Sha256};
-use std::fmt;
 
 /// An access token: a hyphenated GUID (Specification: "Access token response").
 ///
@@ -61,11 +60,7 @@ impl AccessToken {
     }
 }
 
-impl fmt::Debug for AccessToken {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("AccessToken(…)")
-    }
-}
+bankrail_values::impl_debug!(AccessToken);
 
 bankrail_values::hash_value! {
     /// The SHA-256 of an [`AccessToken`]'s text. Tokens are random, so no salt is needed.

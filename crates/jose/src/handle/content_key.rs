@@ -2,7 +2,6 @@
 
 use crate::algorithm::CONTENT_KEY_LEN;
 use bankrail_values::{RandomnessError, fill_random};
-use std::fmt;
 use zeroize::Zeroizing;
 
 /// The content encryption key of one message: 64 bytes, of which the first half is the MAC key and the second the
@@ -60,8 +59,4 @@ impl From<[u8; ContentKey::LEN]> for ContentKey {
     }
 }
 
-impl fmt::Debug for ContentKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("ContentKey(…)")
-    }
-}
+bankrail_values::impl_debug!(ContentKey);

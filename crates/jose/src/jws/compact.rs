@@ -58,12 +58,7 @@ impl<'a> Compact<'a> {
     }
 }
 
-impl std::fmt::Debug for Compact<'_> {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (header, payload_len) = (&self.header, self.payload.len());
-        out.debug_struct("Compact").field("header", header).field("payload_len", &payload_len).finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(Compact<'_>, self; header: self.header, payload_len: self.payload.len());
 
 fn split(token: &str) -> Result<[&str; 3], ParseError> {
     let mut parts = token.split('.');

@@ -60,13 +60,8 @@ impl Verified {
     }
 }
 
-/// Prints the header and the length of the payload.
-impl std::fmt::Debug for Verified {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (header, payload_len) = (&self.header, self.payload.len());
-        out.debug_struct("Verified").field("header", header).field("payload_len", &payload_len).finish_non_exhaustive()
-    }
-}
+// Prints the header and the length of the payload.
+bankrail_values::impl_debug!(Verified, self; header: self.header, payload_len: self.payload.len());
 
 /// A token that was not verified.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,6 @@ use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter};
 use bankrail_jose::{ContentKey, DecryptionKey, EncryptionKey, KeySet, VerifyingKey, base64url};
 use bankrail_values::excerpt;
 use bankrail_values::json::{self, JsonLimits, JsonValue};
-use std::fmt;
 use std::ops::ControlFlow;
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -181,15 +180,8 @@ impl<'a> SealedMessage<'a> {
     }
 }
 
-/// Prints the header and the length of the ciphertext.
-impl fmt::Debug for SealedMessage<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("SealedMessage")
-            .field("header", &self.header)
-            .field("len", &self.ciphertext.text.len())
-            .finish_non_exhaustive()
-    }
-}
+// Prints the header and the length of the ciphertext.
+bankrail_values::impl_debug!(SealedMessage<'_>, self; header: self.header, len: self.ciphertext.text.len());
 
 /// Checks `cty`, which says that the content is a nested token (RFC 7519 section 5.2).
 fn check_cty(cty: Option<&str>, required: bool) -> Result<(), JoseHeaderError> {
