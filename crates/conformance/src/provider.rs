@@ -10,8 +10,7 @@ mod narrative;
 mod options;
 mod paging;
 mod payload;
-mod refused_statements;
-mod refused_tokens;
+mod refusals;
 mod statement;
 mod target;
 mod test_accounts;
@@ -69,11 +68,11 @@ impl ProviderJudge {
             let statements = statement::judge(&mut judge).await?;
             payload::judge(&mut judge, &statements);
             test_accounts::judge(&mut judge, &statements);
-            refused_statements::judge(&mut judge).await?;
+            refusals::judge_statements(&mut judge).await?;
             narrative::judge(&mut judge, &statements).await?;
             paging::judge(&mut judge, &statements).await?;
         }
-        refused_tokens::judge(&mut judge).await?;
+        refusals::judge_tokens(&mut judge).await?;
         late::other_scope(&mut judge).await?;
         late::request_keys(&mut judge);
         late::end_of_token(&mut judge).await?;

@@ -1,14 +1,12 @@
 //! The judge of receivers.
 
-mod accepts;
 mod acknowledgements;
 mod delivery;
 mod forge;
-mod hostile;
+mod make;
 mod messages;
 mod options;
-mod refuses;
-mod repeats;
+mod rows;
 mod session;
 
 pub use delivery::ReceiverAddresses;
@@ -50,10 +48,10 @@ impl ReceiverJudge {
     pub async fn judge(self) -> Result<Judgement, JudgeError> {
         let mut session = self.0;
         session.begin().await?;
-        accepts::run(&mut session).await?;
-        repeats::run(&mut session).await?;
-        refuses::run(&mut session).await?;
-        hostile::run(&mut session).await?;
+        for row in rows::rows() {
+            session.judge(&row).await?;
+        }
+        session.endure().await?;
         let subject = session.subject();
         Judgement::new(subject, session.finish(), None)
     }

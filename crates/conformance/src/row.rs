@@ -55,6 +55,16 @@ impl Verdict {
             Self::Failed(text) | Self::Noted(text) | Self::NotSeen(text) | Self::NotRun(text) => text,
         }
     }
+
+    /// Passed if this holds.
+    pub(crate) fn when(holds: bool, why: impl FnOnce() -> String) -> Self {
+        if holds { Self::Passed } else { Self::Failed(why()) }
+    }
+
+    /// Passed, or failed for this reason.
+    pub(crate) fn of(result: Result<(), String>) -> Self {
+        result.map_or_else(Self::Failed, |()| Self::Passed)
+    }
 }
 
 impl Row {

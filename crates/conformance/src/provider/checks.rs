@@ -1,10 +1,12 @@
 //! Checks that are made on each of several statements, and are one row each.
 
-use super::judge::{Judge, differs};
+use super::judge::differs;
 use crate::row::Verdict;
 
 /// What a check found.
 pub(super) enum Found {
+    /// There is nothing to check.
+    Absent,
     Right,
     /// The specification allows it, and it is not what is usual.
     Unusual(String),
@@ -22,6 +24,11 @@ impl Found {
         if holds { Self::Right } else { Self::Wrong(differs(expected, found)) }
     }
 
+    /// The first that is not right.
+    pub(super) fn and(self, other: impl FnOnce() -> Self) -> Self {
+        if matches!(self, Self::Right) { other() } else { self }
+    }
+
     /// A text that must be there, and is usually this one.
     pub(super) fn usually(usual: &str, found: Option<&str>) -> Self {
         match found {
@@ -32,48 +39,20 @@ impl Found {
     }
 }
 
-/// The rows of one kind.
-pub(super) struct Checks {
-    rows: Vec<Check>,
-}
-
-struct Check {
-    id: &'static str,
-    title: &'static str,
-    seen: bool,
-    unusual: Option<String>,
-    wrong: Option<String>,
-}
-
-impl Checks {
-    pub(super) fn new(rows: &[(&'static str, &'static str)]) -> Self {
-        let new =
-            |(id, title): &(&'static str, &'static str)| Check { id, title, seen: false, unusual: None, wrong: None };
-        Self { rows: rows.iter().map(new).collect() }
-    }
-
-    /// Enters what was found at a place, such as `statement 2`. The first of each kind is reported.
-    pub(super) fn enter(&mut self, id: &str, place: &str, found: Found) {
-        let row = self.rows.iter_mut().find(|row| row.id == id);
-        let row = row.expect("a check is among the rows that were named");
-        row.seen = true;
+/// The verdict on what was found at each place, such as `statement 2`: the first that is wrong, or else the first that is
+/// unusual. What was found nowhere was not seen, for this reason.
+pub(super) fn verdict<'a>(all: impl Iterator<Item = (&'a str, Found)>, unseen: &Verdict) -> Verdict {
+    let mut verdict = None;
+    for (place, found) in all {
         match found {
-            Found::Right => {}
-            Found::Unusual(what) => drop(row.unusual.get_or_insert(format!("{place}: {what}"))),
-            Found::Wrong(what) => drop(row.wrong.get_or_insert(format!("{place}: {what}"))),
+            Found::Absent => {}
+            Found::Right => drop(verdict.get_or_insert(Verdict::Passed)),
+            Found::Unusual(what) if !matches!(verdict, Some(Verdict::Noted(_))) => {
+                verdict = Some(Verdict::Noted(format!("{place}: {what}")));
+            }
+            Found::Unusual(_) => {}
+            Found::Wrong(what) => return Verdict::Failed(format!("{place}: {what}")),
         }
     }
-
-    /// Adds the rows. What was never checked was not seen, for this reason.
-    pub(super) fn rows(self, judge: &mut Judge, unseen: &Verdict) {
-        for row in self.rows {
-            let verdict = match (row.wrong, row.unusual, row.seen) {
-                (Some(what), _, _) => Verdict::Failed(what),
-                (None, Some(what), _) => Verdict::Noted(what),
-                (None, None, true) => Verdict::Passed,
-                (None, None, false) => unseen.clone(),
-            };
-            judge.row(row.id, row.title, verdict);
-        }
-    }
+    verdict.unwrap_or_else(|| unseen.clone())
 }

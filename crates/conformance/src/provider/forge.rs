@@ -6,6 +6,7 @@ use crate::signature::{mac, pair, rsa};
 use aws_lc_rs::signature::RsaKeyPair;
 use bankrail_jose::{RsaSize, SigningKey, base64url};
 use bankrail_values::{Clock as _, SystemClock};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// The keys that assertions are signed with.
@@ -30,8 +31,10 @@ impl Keys {
 }
 
 /// How an assertion is signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Signed {
+    #[default]
     Rs256,
     /// By a key that is not registered with the provider.
     Unregistered,

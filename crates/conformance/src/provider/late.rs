@@ -2,7 +2,7 @@
 
 use super::body;
 use super::judge::{Endpoint, Got, Judge, differs};
-use super::refused_statements::refused;
+use super::refusals::refused;
 use super::token::{bearer, bearer_of, form};
 use super::wire::Call;
 use crate::error::JudgeError;

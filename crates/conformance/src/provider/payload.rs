@@ -1,77 +1,136 @@
 //! The XML of statements (Specification: "Statement payload").
 
-mod entries;
-mod head;
-mod summary;
+mod rows;
+mod sums;
 pub(super) mod xml;
 
-use super::checks::{Checks, Found};
+use super::checks::{Found, verdict};
 use super::judge::Judge;
 use super::statement::{Statement, Statements};
 use crate::row::Verdict;
-use bankrail_camt052::{Document, FindingKind, Mode, NAMESPACE, ReadError, ReadErrorKind, ReadOptions};
-use bankrail_values::excerpt;
+use bankrail_camt052::{Document, FindingKind, Mode, ReadError, ReadErrorKind, ReadOptions};
+use rows::ROWS;
 use roxmltree::Node;
-use xml::child;
+use sums::Sums;
+use xml::{child, children, text};
 
-const SCHEMA: [(&str, &str); 3] = [
-    ("S2.1", "the payload is a camt.052.001.06 document by its schema"),
-    ("S6.1", "the namespace is that of camt.052.001.06"),
-    ("S6.2", "the root is Document, with BkToCstmrAcctRpt in it"),
-];
+/// A part of a payload that rows are about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The root.
+    Root,
+    /// `BkToCstmrAcctRpt`
+    Message,
+    /// `Rpt`
+    Report,
+    /// A report with entries.
+    Summary,
+    /// A report without any, on its only page.
+    Empty,
+    /// `Ntry`
+    Entry,
+    /// `TxDtls`
+    Transaction,
+    /// `Refs/Prtry` of a transaction
+    Reference,
+    /// `RltdPties/CdtrAcct/Id/Othr` of a credit
+    CreditorAccount,
+}
 
-const NO_ENTRY: &str = "no statement has an entry; book some of today";
+impl Part {
+    /// Why there is none.
+    fn unseen(self) -> &'static str {
+        match self {
+            Self::Root => "the payload cannot be read",
+            Self::Message | Self::Report => "the payload has no such part",
+            Self::Summary | Self::Entry => "no statement has an entry; book some of today",
+            Self::Empty => "no statement is without entries; name an account without",
+            Self::Transaction | Self::Reference | Self::CreditorAccount => "no entry has such a part",
+        }
+    }
+}
+
+/// One part of one payload.
+#[derive(Clone)]
+struct View<'a> {
+    part: Part,
+    node: Node<'a, 'a>,
+    /// `statement 2, entry 7`
+    place: String,
+    statement: &'a Statement,
+    /// The currency of the account.
+    currency: Option<&'a str>,
+    sums: Sums,
+}
 
 /// Judges the payload of each statement.
 pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
-    let mut schema = Checks::new(&SCHEMA);
-    let mut head = Checks::new(&head::ROWS);
-    let mut summary = Checks::new(&summary::ROWS);
-    let mut empty = Checks::new(&summary::EMPTY_ROWS);
-    let mut entries = Checks::new(&entries::ROWS);
-    let mut refs = Checks::new(&entries::OPTIONAL_ROWS);
-    for statement in &statements.found {
-        let place = statement.place.as_str();
-        by_schema(statement, &mut schema);
-        let Ok(document) = roxmltree::Document::parse(&statement.payload) else { continue };
-        let root = document.root_element();
-        names(root, place, &mut schema);
-        let Some(message) = child(root, "BkToCstmrAcctRpt") else { continue };
-        head::check(message, statement, &mut head);
-        let Some(report) = child(message, "Rpt") else { continue };
-        let sums = summary::Sums::of(report);
-        if sums.entries == 0 && !statement.more {
-            summary::check_empty(report, place, &mut empty);
-        } else {
-            summary::check(report, &sums, statement.more, place, &mut summary);
-        }
-        entries::check(report, place, &mut entries, &mut refs);
-    }
-    let shown = |reason: &str| match &statements.unseen {
+    let unseen = |part: Part| match &statements.unseen {
         not_run @ Verdict::NotRun(_) => not_run.clone(),
         _ if statements.found.is_empty() => statements.unseen.clone(),
-        _ => Verdict::NotSeen(reason.to_owned()),
+        _ => Verdict::NotSeen(part.unseen().to_owned()),
     };
-    schema.rows(judge, &shown("the payload cannot be read"));
-    head.rows(judge, &shown("the payload has no such part"));
-    summary.rows(judge, &shown(NO_ENTRY));
-    empty.rows(judge, &shown("no statement is without entries; name an account without"));
-    entries.rows(judge, &shown(NO_ENTRY));
-    refs.rows(judge, &shown("no entry has such a part"));
+    let found = statements.found.iter().filter_map(|one| Some((one.place.as_str(), by_schema(one)?)));
+    let by_schema = verdict(found, &unseen(Part::Root));
+    judge.row("S2.1", "the payload is a camt.052.001.06 document by its schema", by_schema);
+    let documents: Vec<_> = statements
+        .found
+        .iter()
+        .filter_map(|statement| Some((statement, roxmltree::Document::parse(&statement.payload).ok()?)))
+        .collect();
+    let views: Vec<View<'_>> = documents.iter().flat_map(|(statement, root)| views(statement, root)).collect();
+    for (id, title, part, check) in ROWS {
+        let views = views.iter().filter(|view| view.part == part);
+        let found = views.map(|view| match check(view) {
+            // Whether a summary is of its page or of all pages is open.
+            Found::Wrong(what) if part == Part::Summary && view.statement.more => (&*view.place, Found::Unusual(what)),
+            found => (&*view.place, found),
+        });
+        judge.row(id, title, verdict(found, &unseen(part)));
+    }
+}
+
+/// Every part of a payload.
+fn views<'a>(statement: &'a Statement, document: &'a roxmltree::Document<'a>) -> Vec<View<'a>> {
+    let (place, root) = (statement.place.clone(), document.root_element());
+    let root = View { part: Part::Root, node: root, place, statement, currency: None, sums: Sums::default() };
+    let mut views = vec![root.clone()];
+    let Some(message) = child(root.node, "BkToCstmrAcctRpt") else { return views };
+    let currency = text(message, "Rpt/Acct/Ccy");
+    let root = View { currency, ..root };
+    views.push(View { part: Part::Message, node: message, ..root.clone() });
+    let Some(report) = child(message, "Rpt") else { return views };
+    let sums = Sums::of(report);
+    let summary = if sums.entries == 0 && !statement.more { Part::Empty } else { Part::Summary };
+    views.extend([Part::Report, summary].map(|part| View { part, node: report, sums, ..root.clone() }));
+    for (number, entry) in children(report, "Ntry").enumerate() {
+        let place = format!("{}, entry {}", statement.place, number + 1);
+        let mut add = |part, node| views.push(View { part, node, place: place.clone(), ..root.clone() });
+        add(Part::Entry, entry);
+        for details in children(entry, "NtryDtls").flat_map(|details| children(details, "TxDtls")) {
+            add(Part::Transaction, details);
+            let references = child(details, "Refs").into_iter().flat_map(|refs| children(refs, "Prtry"));
+            references.for_each(|reference| add(Part::Reference, reference));
+            let account = child(details, "RltdPties/CdtrAcct/Id/Othr");
+            if let Some(account) = account.filter(|_| text(entry, "CdtDbtInd") == Some("CRDT")) {
+                add(Part::CreditorAccount, account);
+            }
+        }
+    }
+    views
 }
 
 /// The library's strict reader, which refuses whatever the schema does not allow.
-fn by_schema(statement: &Statement, checks: &mut Checks) {
+fn by_schema(statement: &Statement) -> Option<Found> {
     let options = ReadOptions::default().mode(Mode::Strict);
-    let found = match Document::read_with(statement.payload.as_bytes(), &options) {
-        Ok(_) => Found::Right,
+    match Document::read_with(statement.payload.as_bytes(), &options) {
+        Ok(_) => Some(Found::Right),
         Err(error) => match error.kind() {
             // A row of its own says so.
-            ReadErrorKind::WrongNamespace { .. } | ReadErrorKind::WrongRoot { .. } => return,
-            _ => Found::Wrong(without_text(&error)),
+            ReadErrorKind::WrongNamespace { .. } | ReadErrorKind::WrongRoot { .. } => None,
+            _ => Some(Found::Wrong(without_text(&error))),
         },
-    };
-    checks.enter("S2.1", &statement.place, found);
+    }
 }
 
 /// The error without what it quotes of the payload, which may be a name or the number of an account.
@@ -91,20 +150,10 @@ fn without_text(error: &ReadError) -> String {
     format!("expected {expected} at {} ({}), found another text", error.path(), error.position())
 }
 
-fn names(root: Node<'_, '_>, place: &str, checks: &mut Checks) {
-    let namespace = root.tag_name().namespace();
-    checks.enter("S6.1", place, Found::when(namespace == Some(NAMESPACE), NAMESPACE, namespace));
-    let found = match child(root, "BkToCstmrAcctRpt") {
-        Some(_) if root.tag_name().name() == "Document" => Found::Right,
-        Some(_) => Found::Wrong(format!("expected Document, found {}", excerpt(root.tag_name().name()))),
-        None => Found::Wrong("expected BkToCstmrAcctRpt in the root, found none".to_owned()),
-    };
-    checks.enter("S6.2", place, found);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bankrail_camt052::NAMESPACE;
 
     #[test]
     fn errors_of_the_schema_quote_no_text_of_the_payload() {

@@ -1,8 +1,9 @@
 //! Right statement requests, and the members of their answers (Specification: "Statement response").
 
 use super::body::{self, Members};
-use super::checks::{Checks, Found};
+use super::checks::{Found, verdict};
 use super::judge::{Endpoint, Got, Judge, path_of, status_of};
+use super::refusals::STATEMENTS;
 use super::token::bearer_of;
 use super::wire::{Answer, Call};
 use crate::error::JudgeError;
@@ -11,19 +12,10 @@ use bankrail_http::names::{REQUEST_KEY, STATEMENT_PATH};
 use bankrail_values::json::JsonValue;
 use serde_json::{Value, json};
 
-/// The rows with calls of their own after the right statements, and the calls that they need together.
-const LATER: [(&[&str], usize); 16] = [
+/// The rows with calls of their own after the right statements, beside [`STATEMENTS`], and the calls that they need
+/// together.
+const LATER: [(&[&str], usize); 6] = [
     (&["S19.29", "S5", "S24.1"], 1),
-    (&["S19.6"], 1),
-    (&["S2.6"], 1),
-    (&["S19.7"], 1),
-    (&["S22.1"], 1),
-    (&["S19.11"], 1),
-    (&["S22.2"], 1),
-    (&["S19.10"], 2),
-    (&["S19.22"], 1),
-    (&["S19.4"], 1),
-    (&["S19.1"], 1),
     (&["S19.14"], 1),
     (&["S19.15", "S19.17"], 1),
     // Three short pages, and the whole statement once more.
@@ -52,19 +44,112 @@ pub(super) struct Statements {
     pub(super) unseen: Verdict,
 }
 
-const ROWS: [(&str, &str); 11] = [
-    ("S19.21", "the answer is a JSON object with each member once"),
-    ("S4.1", "accountId is the account that was asked for"),
-    ("S4.3", "extract is there, intraday"),
-    ("S4.5", "sortOrder, if it is there, is text"),
-    ("S4.8", "payload is text, one XML document"),
-    ("S4.9", "requestKey is a GUID"),
-    ("S4.10", "requestKey is in lower case with hyphens"),
-    ("S4.11", "cursor is there exactly if moreTransactionsAvailable is true"),
-    ("S4.14", "moreTransactionsAvailable is a boolean"),
-    ("S2.13", "the header X-RequestKey has the request key too"),
-    ("S4.6", "sortOrder, if it is there, is forward"),
+/// An answer with a statement, to check.
+struct View<'a> {
+    account: &'a str,
+    header: Option<&'a str>,
+    /// What is wrong with the body, if it cannot be read.
+    members: Result<Members<'a>, String>,
+}
+
+/// The rows about the members of an answer: clause, title, and what is right.
+const ROWS: [(&str, &str, fn(&View<'_>) -> Found); 11] = [
+    ("S19.21", "the answer is a JSON object with each member once", |view| {
+        view.members.as_ref().map_or_else(|what| Found::Wrong(what.clone()), |_| Found::Right)
+    }),
+    ("S4.1", "accountId is the account that was asked for", |view| {
+        view.text("accountId", |found| match found {
+            found if found == view.account => Found::Right,
+            // Account numbers are not printed.
+            _ => Found::Wrong("expected the account that was asked for, found another".to_owned()),
+        })
+    }),
+    ("S4.3", "extract is there, intraday", |view| {
+        view.text("extract", |found| Found::usually("intraday", Some(found)))
+    }),
+    ("S4.5", "sortOrder, if it is there, is text", |view| match view.member("sortOrder") {
+        None => Found::Absent,
+        _ => view.text("sortOrder", |_| Found::Right),
+    }),
+    ("S4.8", "payload is text, one XML document", |view| {
+        view.text("payload", |xml| match roxmltree::Document::parse(xml) {
+            Ok(_) => Found::Right,
+            Err(error) => Found::Wrong(format!("expected one XML document, found: {error}")),
+        })
+    }),
+    ("S4.9", "requestKey is a GUID", |view| {
+        view.text("requestKey", |key| Found::of(body::guid("requestKey", key).map(drop)))
+    }),
+    ("S4.10", "requestKey is in lower case with hyphens", |view| match view.member("requestKey") {
+        Some(JsonValue::String(key)) => {
+            Found::when(key.bytes().all(|byte| !byte.is_ascii_uppercase()), "lower case", Some(key))
+        }
+        _ => Found::Absent,
+    }),
+    ("S4.11", "cursor is there exactly if moreTransactionsAvailable is true", |view| {
+        let Some(JsonValue::Bool(more)) = view.member("moreTransactionsAvailable") else { return Found::Absent };
+        let what = match (more, view.member("cursor")) {
+            (_, Some(JsonValue::String(cursor))) if cursor.is_empty() => "expected a cursor, found an empty text",
+            (true, Some(JsonValue::String(_))) | (false, None) => return Found::Right,
+            (true, None) => "expected a cursor beside moreTransactionsAvailable true, found none",
+            (false, Some(JsonValue::String(_))) => {
+                "expected no cursor beside moreTransactionsAvailable false, found one"
+            }
+            (_, other) => return Found::Wrong(body::kind("cursor", "a string", other)),
+        };
+        Found::Wrong(what.to_owned())
+    }),
+    ("S4.14", "moreTransactionsAvailable is a boolean", |view| match view.member(MORE) {
+        _ if view.members.is_err() => Found::Absent,
+        Some(JsonValue::Bool(_)) => Found::Right,
+        other => Found::Wrong(body::kind(MORE, "a boolean", other)),
+    }),
+    ("S2.13", "the header X-RequestKey has the request key too", |view| {
+        let what = match (view.member("requestKey"), view.header) {
+            (Some(JsonValue::String(key)), Some(header)) if header == key => return Found::Right,
+            (Some(JsonValue::String(_)), Some(_)) => "expected the same key, found another",
+            (Some(JsonValue::String(_)), None) => "expected the same key, found none",
+            _ => return Found::Absent,
+        };
+        Found::Unusual(what.to_owned())
+    }),
+    ("S4.6", "sortOrder, if it is there, is forward", |view| match view.member("sortOrder") {
+        Some(JsonValue::String(found)) => Found::usually("forward", Some(found)),
+        _ => Found::Absent,
+    }),
 ];
+
+const MORE: &str = "moreTransactionsAvailable";
+
+impl<'a> View<'a> {
+    fn of(answer: &'a Answer, account: &'a str) -> Self {
+        Self { account, header: answer.header(REQUEST_KEY.as_str()), members: body::object(&answer.body) }
+    }
+
+    fn member(&self, name: &str) -> Option<&JsonValue<'a>> {
+        self.members.as_ref().ok()?.get(name)
+    }
+
+    /// A check of a member that must be there as text.
+    fn text(&self, name: &str, check: impl FnOnce(&str) -> Found) -> Found {
+        let Ok(members) = &self.members else { return Found::Absent };
+        body::text(members, name).map_or_else(Found::Wrong, check)
+    }
+
+    /// What can be read.
+    fn statement(&self, place: &str) -> Option<Statement> {
+        let text = |name| self.member(name).and_then(JsonValue::as_str).map(str::to_owned);
+        let more = matches!(self.member(MORE), Some(JsonValue::Bool(true)));
+        Some(Statement {
+            place: place.to_owned(),
+            account: self.account.to_owned(),
+            payload: text("payload")?,
+            request_key: text("requestKey"),
+            cursor: text("cursor").filter(|cursor| !cursor.is_empty()),
+            more,
+        })
+    }
+}
 
 /// Asks for the statement of each account that the budget allows, and judges the answers.
 pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
@@ -73,11 +158,10 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
         return Ok(Statements { found: Vec::new(), left_out: 0, unseen });
     }
     let accounts = judge.target.customer.accounts.clone();
-    let kept: usize = LATER.iter().filter(|(rows, _)| judge.wants_any(rows)).map(|(_, calls)| calls).sum();
+    let later: usize = LATER.iter().filter(|(rows, _)| judge.wants_any(rows)).map(|(_, calls)| calls).sum();
+    let kept = later + STATEMENTS.iter().filter(|row| judge.wants_any(&[&row.id])).count();
     let most = judge.left(Endpoint::Statement).saturating_sub(kept).clamp(1, accounts.len());
-    let mut checks = Checks::new(&ROWS);
-    let mut found = Vec::new();
-    let mut first = None;
+    let (mut answers, mut first) = (Vec::new(), None);
     for (number, account) in accounts.iter().take(most).enumerate() {
         let token = bearer_of(judge).await?;
         let request = json!({ "accountId": account, "includeNarrative": true });
@@ -86,7 +170,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
         let place = format!("statement {}", number + 1);
         let right = matches!(&got, Got::Answer(answer) if answer.status == 200);
         if let (Got::Answer(answer), true) = (&got, right) {
-            found.extend(read(answer, account, &place, &mut checks));
+            answers.push((place, account.as_str(), answer.clone()));
         }
         // The row is of the first that is wrong, if there is one.
         let first_is_right = matches!(&first, Some((_, true)));
@@ -107,8 +191,13 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
             status_of(answer, &[200])
         });
     }
+    let views: Vec<_> = answers.iter().map(|(place, account, answer)| (place, View::of(answer, account))).collect();
+    let found: Vec<_> = views.iter().filter_map(|(place, view)| view.statement(place)).collect();
     let no_such = Verdict::NotSeen("no answer has such a member".to_owned());
-    checks.rows(judge, if found.is_empty() { &unseen } else { &no_such });
+    for (id, title, check) in ROWS {
+        let all = views.iter().map(|(place, view)| (place.as_str(), check(view)));
+        judge.row(id, title, verdict(all, if found.is_empty() { &unseen } else { &no_such }));
+    }
     Ok(Statements { found, left_out: accounts.len() - most, unseen })
 }
 
@@ -124,100 +213,11 @@ pub(super) async fn ask(judge: &mut Judge, request: &Value) -> Result<Result<Sta
         Got::NotRun(why) => Err(Verdict::NotRun(why)),
         Got::Nothing(why) => Err(Verdict::Failed(format!("expected an answer, found none: {why}"))),
         Got::Answer(answer) => match status_of(&answer, &[200]) {
-            Verdict::Passed => read(&answer, account, "", &mut Checks::new(&ROWS)).ok_or_else(|| {
+            Verdict::Passed => View::of(&answer, account).statement("").ok_or_else(|| {
                 let what = "expected a statement, found an answer that cannot be read";
                 Verdict::Failed(what.to_owned())
             }),
             other => Err(other),
         },
     })
-}
-
-/// Checks the members of an answer, and reads what can be read.
-fn read(answer: &Answer, account: &str, place: &str, checks: &mut Checks) -> Option<Statement> {
-    let members = match body::object(&answer.body) {
-        Ok(members) => members,
-        Err(what) => {
-            checks.enter("S19.21", place, Found::Wrong(what));
-            return None;
-        }
-    };
-    checks.enter("S19.21", place, Found::Right);
-    let echo = body::text(&members, "accountId").and_then(|found| match found {
-        found if found == account => Ok(()),
-        // Account numbers are not printed.
-        _ => Err("expected the account that was asked for, found another".to_owned()),
-    });
-    checks.enter("S4.1", place, Found::of(echo));
-    let extract = match body::text(&members, "extract") {
-        Ok(found) => Found::usually("intraday", Some(found)),
-        Err(what) => Found::Wrong(what),
-    };
-    checks.enter("S4.3", place, extract);
-    sort_order(&members, place, checks);
-    let key = body::text(&members, "requestKey").map(str::to_owned);
-    let guid = key.clone().and_then(|key| body::guid("requestKey", &key));
-    if let Ok(key) = &key {
-        let lower = key.bytes().all(|byte| !byte.is_ascii_uppercase());
-        checks.enter("S4.10", place, Found::when(lower, "lower case", Some(key)));
-        let header = answer.header(REQUEST_KEY.as_str());
-        let found = if header == Some(key) {
-            Found::Right
-        } else {
-            Found::Unusual(
-                header
-                    .map_or("expected the same key, found none", |_| "expected the same key, found another")
-                    .to_owned(),
-            )
-        };
-        checks.enter("S2.13", place, found);
-    }
-    checks.enter("S4.9", place, Found::of(guid.map(drop)));
-    let (more, cursor) = page(&members, place, checks);
-    let payload = body::text(&members, "payload").map(str::to_owned);
-    let one_document = payload.clone().and_then(|xml| {
-        roxmltree::Document::parse(&xml).map(drop).map_err(|error| format!("expected one XML document, found: {error}"))
-    });
-    checks.enter("S4.8", place, Found::of(one_document));
-    let (place, account) = (place.to_owned(), account.to_owned());
-    Some(Statement { place, account, payload: payload.ok()?, request_key: key.ok(), cursor, more })
-}
-
-fn sort_order(members: &Members<'_>, place: &str, checks: &mut Checks) {
-    match members.get("sortOrder") {
-        None => {}
-        Some(JsonValue::String(found)) => {
-            checks.enter("S4.5", place, Found::Right);
-            checks.enter("S4.6", place, Found::usually("forward", Some(found)));
-        }
-        other => checks.enter("S4.5", place, Found::Wrong(body::kind("sortOrder", "a string", other))),
-    }
-}
-
-/// `moreTransactionsAvailable` and `cursor`.
-fn page(members: &Members<'_>, place: &str, checks: &mut Checks) -> (bool, Option<String>) {
-    let more = match members.get("moreTransactionsAvailable") {
-        Some(JsonValue::Bool(more)) => {
-            checks.enter("S4.14", place, Found::Right);
-            *more
-        }
-        other => {
-            let what = body::kind("moreTransactionsAvailable", "a boolean", other);
-            checks.enter("S4.14", place, Found::Wrong(what));
-            return (false, None);
-        }
-    };
-    let cursor = match members.get("cursor") {
-        None => Ok(None),
-        Some(JsonValue::String(cursor)) if !cursor.is_empty() => Ok(Some(cursor.to_string())),
-        Some(JsonValue::String(_)) => Err("expected a cursor, found an empty text".to_owned()),
-        other => Err(body::kind("cursor", "a string", other)),
-    };
-    let rule = cursor.clone().and_then(|cursor| match (more, cursor.is_some()) {
-        (true, false) => Err("expected a cursor beside moreTransactionsAvailable true, found none".to_owned()),
-        (false, true) => Err("expected no cursor beside moreTransactionsAvailable false, found one".to_owned()),
-        _ => Ok(()),
-    });
-    checks.enter("S4.11", place, Found::of(rule));
-    (more, cursor.ok().flatten())
 }

@@ -59,7 +59,7 @@ impl Call {
 }
 
 /// What came back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,

@@ -1,7 +1,7 @@
 //! What all acknowledgements of a run are judged by.
 
 use super::delivery::Answer;
-use super::session::{BEYOND, verdict};
+use super::rows::BEYOND;
 use crate::row::Verdict;
 use bankrail_values::excerpt;
 use bankrail_webhook::Acknowledgement;
@@ -47,7 +47,8 @@ impl Acknowledgements {
         self.ids.sort_unstable();
         self.ids.dedup();
         if count > 1 {
-            let several = verdict(self.ids.len() > 1, || format!("expected several ids, found one in {how_many}"));
+            let several =
+                Verdict::when(self.ids.len() > 1, || format!("expected several ids, found one in {how_many}"));
             rows.push((BEYOND, "different messages are acknowledged under different ids".to_owned(), several));
         }
         rows

@@ -4,8 +4,8 @@ use crate::client::{address, below};
 use crate::error::{JudgeError, causes};
 use bankrail_http::BodyReader;
 use bankrail_values::{HyphenatedUuid, excerpt};
-use bankrail_webhook::MessageKind;
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
+use bankrail_webhook::{EachKind, MessageKind};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -20,7 +20,7 @@ const MOST: usize = 64 * 1024;
 
 /// The addresses of the receivers, by kind of message. Receivers without one are not judged.
 #[derive(Clone, Debug, Default)]
-pub struct ReceiverAddresses([Option<Url>; MessageKind::ALL.len()]);
+pub struct ReceiverAddresses(pub(super) EachKind<Option<Url>>);
 
 impl ReceiverAddresses {
     /// Every receiver, at the specification's path below one address.
@@ -29,7 +29,7 @@ impl ReceiverAddresses {
     /// [`JudgeError::Address`].
     pub fn below(base: &str) -> Result<Self, JudgeError> {
         let base = address(base)?;
-        Ok(Self(MessageKind::ALL.map(|kind| Some(below(&base, kind.default_path())))))
+        Ok(Self(EachKind::from_fn(|kind| Some(below(&base, kind.default_path())))))
     }
 
     /// The receiver of one kind at an address of its own.
@@ -37,22 +37,14 @@ impl ReceiverAddresses {
     /// # Errors
     /// [`JudgeError::Address`].
     pub fn with(mut self, kind: MessageKind, url: &str) -> Result<Self, JudgeError> {
-        for (own, found) in MessageKind::ALL.into_iter().zip(&mut self.0) {
-            if own == kind {
-                *found = Some(address(url)?);
-            }
-        }
+        *self.0.get_mut(kind) = Some(address(url)?);
         Ok(self)
-    }
-
-    pub(super) fn of(&self, kind: MessageKind) -> Option<&Url> {
-        MessageKind::ALL.iter().zip(&self.0).find(|(own, _)| **own == kind).and_then(|(_, url)| url.as_ref())
     }
 }
 
 /// The receivers.
 pub(super) struct Target {
-    pub(super) addresses: ReceiverAddresses,
+    pub(super) addresses: EachKind<Option<Url>>,
     pub(super) client: reqwest::Client,
     pub(super) api_key: Option<(HeaderName, HeaderValue)>,
 }
@@ -82,11 +74,6 @@ pub(super) struct Answer {
 }
 
 impl Target {
-    /// The header of the API key, if there is one.
-    pub(super) fn api_key_header(&self) -> Option<&HeaderName> {
-        self.api_key.as_ref().map(|(name, _)| name)
-    }
-
     /// A delivery of a body, with the headers of the specification's table for this kind.
     pub(super) fn delivery(&self, kind: MessageKind, what: impl Into<String>, body: impl Into<Bytes>) -> Delivery {
         let mut headers = HeaderMap::new();
@@ -100,7 +87,7 @@ impl Target {
     }
 
     pub(super) async fn send(&self, delivery: &Delivery) -> Heard {
-        let Some(url) = self.addresses.of(delivery.kind) else { return Heard::Nothing("no address".to_owned()) };
+        let Some(url) = self.addresses.get(delivery.kind) else { return Heard::Nothing("no address".to_owned()) };
         let body = if delivery.method == Method::GET { Bytes::new() } else { delivery.body.clone() };
         let request = self.client.request(delivery.method.clone(), url.clone()).headers(delivery.headers.clone());
         let answer = match request.body(body).send().await {

@@ -1,5 +1,6 @@
 //! Sealed messages that the library refuses to make: other algorithms, other keys, wrong parts.
 
+use super::messages::with;
 use crate::error::{JudgeError, failed};
 use crate::signature::{mac, pair, rsa};
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
@@ -25,6 +26,7 @@ pub(super) struct Forge {
 }
 
 /// Who or what signs.
+#[derive(Clone, Copy)]
 pub(super) enum By {
     /// The provider, with the algorithm of the header.
     Provider,
@@ -34,10 +36,10 @@ pub(super) enum By {
     PublicPem,
     /// The same in DER.
     PublicDer,
-    /// Nobody: the part is empty.
+    /// The part is empty.
     Nobody,
-    /// These bytes.
-    Bytes(Vec<u8>),
+    /// The part is random.
+    Chance,
 }
 
 /// The parts of a JWE before they are encoded.
@@ -65,15 +67,11 @@ impl Forge {
 
     /// The header of a good signature, with these members too.
     pub(super) fn signed_header(&self, alg: &str, more: &Value) -> Value {
-        let mut header = json!({ "alg": alg });
-        if let Some(kid) = &self.kid {
-            header = super::messages::with(header, &json!({ "kid": kid }));
-        }
-        super::messages::with(header, more)
+        with(with(json!({ "alg": alg }), &kid(self.kid.as_deref())), more)
     }
 
     /// A JWS under any header.
-    pub(super) fn jws(&self, header: &Value, payload: &[u8], by: &By) -> Result<String, JudgeError> {
+    pub(super) fn jws(&self, header: &Value, payload: &[u8], by: By) -> Result<String, JudgeError> {
         let signed = [header.to_string().as_bytes(), payload].map(base64url::encode).join(".");
         let alg = header.get("alg").and_then(Value::as_str).unwrap_or_default();
         let signature = match by {
@@ -82,7 +80,7 @@ impl Forge {
             By::PublicPem => mac(self.public.to_spki_pem().as_bytes(), signed.as_bytes()),
             By::PublicDer => mac(&self.public.to_spki_der(), signed.as_bytes()),
             By::Nobody => Vec::new(),
-            By::Bytes(bytes) => bytes.clone(),
+            By::Chance => random(256)?,
         };
         Ok(format!("{signed}.{}", base64url::encode(&signature)))
     }
@@ -94,17 +92,18 @@ impl Forge {
 
     /// A good message, with these members in its outer and its signed header.
     pub(super) fn sealed(&self, outer: &Value, inner: &Value, payload: &[u8]) -> Result<String, JudgeError> {
-        let jws = self.jws(&self.signed_header("RS256", inner), payload, &By::Provider)?;
-        Ok(self.jwe("RSA-OAEP", "A256CBC-HS512", outer, jws.as_bytes())?.compact())
+        let jws = self.jws(&self.signed_header("RS256", inner), payload, By::Provider)?;
+        Ok(self.encrypted(outer, jws.as_bytes())?.compact())
     }
 
-    /// A JWE with these algorithms, of which the content is really encrypted by them. With `dir` its key is nobody's.
+    /// A JWE with the right algorithms, and these members in its header.
+    pub(super) fn encrypted(&self, more: &Value, plain: &[u8]) -> Result<Jwe, JudgeError> {
+        self.jwe("RSA-OAEP", "A256CBC-HS512", more, plain)
+    }
+
+    /// A JWE with these algorithms, of which the content is really encrypted by them. With `dir` nobody knows its key.
     pub(super) fn jwe(&self, alg: &str, enc: &str, more: &Value, plain: &[u8]) -> Result<Jwe, JudgeError> {
-        let mut header = super::messages::with(json!({"alg": alg, "enc": enc}), more);
-        if let Some(kid) = self.encryption.kid() {
-            header = super::messages::with(header, &json!({ "kid": kid }));
-        }
-        let header = header.to_string();
+        let header = with(with(json!({"alg": alg, "enc": enc}), more), &kid(self.encryption.kid())).to_string();
         let key = random(match enc {
             "A128GCM" => 16,
             "A128CBC-HS256" | "A256GCM" => 32,
@@ -168,8 +167,13 @@ impl Jwe {
     }
 }
 
+/// The header's member for the name of a key.
+fn kid(name: Option<&str>) -> Value {
+    name.map_or_else(|| json!({}), |kid| json!({ "kid": kid }))
+}
+
 /// Random bytes.
-pub(super) fn random(length: usize) -> Result<Vec<u8>, JudgeError> {
+fn random(length: usize) -> Result<Vec<u8>, JudgeError> {
     let mut bytes = vec![0; length];
     bankrail_values::fill_random(&mut bytes).map_err(failed)?;
     Ok(bytes)
@@ -194,15 +198,15 @@ mod tests {
         let sealed = forge.sealed(&json!({}), &json!({"typ": "JWT"}), b"{\"a\":1}").unwrap();
         assert_eq!(open(sealed).unwrap(), b"{\"a\":1}");
 
-        let wrapped = |jws: &str| forge.jwe("RSA-OAEP", "A256CBC-HS512", &json!({}), jws.as_bytes()).unwrap().compact();
-        for (alg, by) in [("RS256", By::Stranger), ("RS256", By::Nobody), ("RS256", By::Bytes(vec![1; 256]))] {
-            let jws = forge.jws(&forge.signed_header(alg, &json!({})), b"{}", &by).unwrap();
+        let wrapped = |jws: &str| forge.encrypted(&json!({}), jws.as_bytes()).unwrap().compact();
+        for (alg, by) in [("RS256", By::Stranger), ("RS256", By::Nobody), ("RS256", By::Chance)] {
+            let jws = forge.jws(&forge.signed_header(alg, &json!({})), b"{}", by).unwrap();
             assert!(matches!(open(wrapped(&jws)), Err(OpenError::Rejected)), "{alg}");
         }
         for (alg, by) in
             [("PS256", By::Provider), ("HS256", By::PublicPem), ("HS256", By::PublicDer), ("none", By::Nobody)]
         {
-            let jws = forge.jws(&forge.signed_header(alg, &json!({})), b"{}", &by).unwrap();
+            let jws = forge.jws(&forge.signed_header(alg, &json!({})), b"{}", by).unwrap();
             assert!(open(wrapped(&jws)).is_err(), "{alg}");
         }
         for (alg, enc) in [

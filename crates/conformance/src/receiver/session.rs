@@ -3,21 +3,23 @@
 use super::acknowledgements::Acknowledgements;
 use super::delivery::{Answer, Delivery, Heard, ReceiverAddresses, TIMEOUT, Target};
 use super::forge::Forge;
+use super::make::deliveries;
 use super::messages;
 use super::options::ReceiverJudgeOptions;
+use super::rows::{AFTER, BEYOND, HOSTILE, MEMBERS, Right, Row, one};
 use crate::client::client;
 use crate::error::{JudgeError, failed};
-use crate::row::{Row, Verdict};
+use crate::row;
+use crate::row::Verdict;
 use crate::selection::Wanted;
 use bankrail_jose::{EncryptionKey, SigningKey};
 use bankrail_secured_payload::{SealOptions, Sealer, SecuredPayload};
-use bankrail_webhook::MessageKind;
+use bankrail_values::excerpt;
+use bankrail_webhook::{EachKind, MessageKind};
 use http::HeaderValue;
 use serde_json::Value;
 use std::time::Instant;
 
-/// The id of rows that SPEC.md has no clause for.
-pub(super) const BEYOND: &str = "-";
 /// After so many calls in a row without an answer, the receiver is taken to be down.
 const MOST_SILENCE: u32 = 3;
 
@@ -28,18 +30,12 @@ pub(super) struct Session {
     sealer: Sealer,
     strict: bool,
     wanted: Wanted,
-    /// How the receiver of each kind acknowledges, once it has.
-    habits: Vec<(MessageKind, Habit)>,
+    /// How the receiver of each kind has acknowledged the first message: with this text as member `status`. One that says
+    /// something else than `RCVD` fails in the row about that, and not in each of the others.
+    habits: EachKind<Option<Answer>>,
     acknowledgements: Acknowledgements,
     silence: u32,
-    rows: Vec<Row>,
-}
-
-/// How a receiver acknowledges: a 2xx with this text as member `status`. One that says something else than `RCVD` fails
-/// in the row about that, and not in each of the others.
-struct Habit {
-    status: Option<String>,
-    first: Answer,
+    rows: Vec<row::Row>,
 }
 
 impl Session {
@@ -49,7 +45,8 @@ impl Session {
         encryption_key: &EncryptionKey,
         options: ReceiverJudgeOptions,
     ) -> Result<Self, JudgeError> {
-        if MessageKind::ALL.into_iter().all(|kind| addresses.of(kind).is_none()) {
+        let addresses = addresses.0;
+        if addresses.iter().all(|(_, url)| url.is_none()) {
             return Err(JudgeError::NoAddress);
         }
         let ReceiverJudgeOptions { api_key, api_key_header, large_signing_key, roots, strict, only } = options;
@@ -71,7 +68,7 @@ impl Session {
             sealer: Sealer::new(signing_key.clone(), encryption_key.clone(), SealOptions::new()),
             strict,
             wanted: Wanted { only, rest: None },
-            habits: Vec::new(),
+            habits: EachKind::default(),
             acknowledgements: Acknowledgements::default(),
             silence: 0,
             rows: Vec::new(),
@@ -80,7 +77,7 @@ impl Session {
 
     /// What is judged, for people: the first address without its path.
     pub(super) fn subject(&self) -> String {
-        let first = MessageKind::ALL.into_iter().find_map(|kind| self.target.addresses.of(kind));
+        let first = self.target.addresses.iter().find_map(|(_, url)| url.as_ref());
         first.map_or_else(String::new, |url| url.origin().ascii_serialization())
     }
 
@@ -88,10 +85,10 @@ impl Session {
     pub(super) async fn begin(&mut self) -> Result<(), JudgeError> {
         let mut silent = None;
         let mut answered = false;
-        for (kind, id) in MessageKind::ALL.into_iter().zip(["S21.4", "S21.9", "S21.13", "S21.18"]) {
-            let title = format!("takes {} with the required members alone", messages::one(kind));
+        for (kind, id) in MEMBERS {
+            let title = format!("takes {} with the required members alone", one(kind));
             let begin = Instant::now();
-            let Some(address) = self.target.addresses.of(kind).map(ToString::to_string) else {
+            let Some(address) = self.target.addresses.get(kind).as_ref().map(ToString::to_string) else {
                 self.push(id, title, Verdict::NotRun(NO_ADDRESS.to_owned()), begin);
                 continue;
             };
@@ -104,7 +101,7 @@ impl Session {
             let verdict = match heard {
                 Heard::Answer(answer) if answer.status.is_success() => {
                     self.acknowledgements.add(&answer);
-                    self.habits.push((kind, Habit { status: answer.member("status"), first: answer }));
+                    *self.habits.get_mut(kind) = Some(answer);
                     Verdict::Passed
                 }
                 other => Verdict::Failed(format!("expected it to be acknowledged, found {}", other.describe())),
@@ -115,88 +112,75 @@ impl Session {
             return Err(JudgeError::Unreachable { address, reason });
         }
         self.silence = 0;
-        self.judge_answers();
+        for (id, title, verdict) in self
+            .habits
+            .iter()
+            .filter_map(|(kind, first)| Some(form(kind, first.as_ref()?)))
+            .flatten()
+            .collect::<Vec<_>>()
+        {
+            self.push(id, title, verdict, Instant::now());
+        }
         Ok(())
     }
 
-    /// The form of the first answers.
-    fn judge_answers(&mut self) {
-        let now = Instant::now();
-        let mut rows = Vec::new();
-        for (kind, habit) in &self.habits {
-            let one = messages::one(*kind);
-            let whole = ["id", "status"].into_iter().all(|member| habit.first.member(member).is_some());
-            let found = habit.first.describe();
-            rows.push((
-                "S21.3",
-                format!("answers {one} with JSON that has id and status as text"),
-                verdict(whole, || format!("expected {{\"id\":…,\"status\":\"RCVD\"}}, found {found}")),
-            ));
-            let status = habit.first.status.as_u16();
-            let title = format!("acknowledges {one} with the HTTP status 200");
-            rows.push((BEYOND, title, verdict(status == 200, || format!("expected 200, found {status}"))));
-            let of_json = habit.first.content_type.as_deref().is_some_and(|found| {
-                found.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
-            });
-            let title = format!("says that its answer to {one} is application/json");
-            let found = habit.first.content_type.clone().unwrap_or_else(|| "none".to_owned());
-            let found = bankrail_values::excerpt(&found);
-            rows.push((
-                BEYOND,
-                title,
-                verdict(of_json, || format!("expected the content type application/json, found {found}")),
-            ));
+    /// Judges a row, for each kind of message that it asks about.
+    pub(super) async fn judge(&mut self, row: &Row) -> Result<(), JudgeError> {
+        for kind in row.on.kinds(self) {
+            let (id, begin) = (*row.id.get(kind), Instant::now());
+            if !self.wants(id) {
+                continue;
+            }
+            let verdict = match deliveries(self, row, kind)? {
+                None => Verdict::NotSeen(NO_LARGE_KEY.to_owned()),
+                Some(deliveries) => match self.obstacle(&deliveries) {
+                    Some(why) => Verdict::NotRun(why),
+                    None => self.ask(row.right, &deliveries).await?,
+                },
+            };
+            self.push(id, row.title(kind), verdict, begin);
         }
-        for (id, title, verdict) in rows {
-            self.push(id, title, verdict, now);
-        }
+        Ok(())
     }
 
-    /// The rows about all acknowledgements; then all rows.
-    pub(super) fn finish(mut self) -> Vec<Row> {
-        let begin = Instant::now();
-        for (id, title, verdict) in std::mem::take(&mut self.acknowledgements).rows() {
-            self.push(id, title, verdict, begin);
-        }
-        self.rows
-    }
-
-    /// A row that passes if each of these deliveries to one receiver is acknowledged.
-    pub(super) async fn accepts(
-        &mut self,
-        id: &'static str,
-        title: impl Into<String>,
-        deliveries: &[Delivery],
-    ) -> Result<(), JudgeError> {
-        self.each(id, title.into(), deliveries, true).await
-    }
-
-    /// A row that passes if none of these deliveries is acknowledged, and the receiver has survived them.
-    pub(super) async fn refuses(
-        &mut self,
-        id: &'static str,
-        title: impl Into<String>,
-        deliveries: &[Delivery],
-    ) -> Result<(), JudgeError> {
-        self.each(id, title.into(), deliveries, false).await
-    }
-
-    /// A row that passes if each of these deliveries is acknowledged, or none is.
-    async fn each(
-        &mut self,
-        id: &'static str,
-        title: String,
-        deliveries: &[Delivery],
-        acknowledged: bool,
-    ) -> Result<(), JudgeError> {
-        if !self.wants(id) {
+    /// Judges the rows about what takes weak receivers down, and what they take afterwards.
+    pub(super) async fn endure(&mut self) -> Result<(), JudgeError> {
+        let known = "S21.26";
+        let Some(&kind) = self.kinds().first() else { return Ok(()) };
+        if ![known, "S23.22"].into_iter().any(|id| self.wants(id)) {
             return Ok(());
         }
-        let begin = Instant::now();
-        if let Some(why) = self.obstacle(deliveries) {
-            self.push(id, title, Verdict::NotRun(why), begin);
-            return Ok(());
+        let old = self.sealed(kind, "the same delivery, after all the others", &messages::usual(kind))?;
+        self.send(&old).await;
+        for row in HOSTILE {
+            self.judge(row).await?;
         }
+        if self.wants(known) {
+            let (begin, old) = (Instant::now(), [old]);
+            let verdict = match self.obstacle(&old) {
+                Some(why) => Verdict::NotRun(why),
+                None => self.each(true, &old).await?,
+            };
+            self.push(known, "takes a message that it knows after all of that".to_owned(), verdict, begin);
+        }
+        for row in AFTER {
+            self.judge(row).await?;
+        }
+        Ok(())
+    }
+
+    async fn ask(&mut self, right: Right, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
+        match right {
+            Right::Acknowledged => self.each(true, deliveries).await,
+            Right::Refused => self.each(false, deliveries).await,
+            Right::Alike => Ok(self.alike(deliveries).await),
+            Right::Survived => self.survives(true, deliveries).await,
+            Right::SurvivedAndRefused => self.survives(false, deliveries).await,
+        }
+    }
+
+    /// Passed if each of these deliveries is acknowledged, or none is.
+    async fn each(&mut self, acknowledged: bool, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
         let mut faults = Vec::new();
         for delivery in deliveries {
             let heard = self.send(delivery).await;
@@ -216,8 +200,63 @@ impl Session {
             }
         }
         let expected = if acknowledged { "the acknowledgement" } else { "no acknowledgement" };
-        self.push(id, title, all_of(expected, &faults, deliveries.len()), begin);
-        Ok(())
+        Ok(match faults.as_slice() {
+            [] => Verdict::Passed,
+            [only] => Verdict::Failed(format!("expected {expected}, found {only}")),
+            [first, ..] => {
+                let of = deliveries.len();
+                Verdict::Failed(format!("expected {expected}, found {first}; {} of {of}", faults.len()))
+            }
+        })
+    }
+
+    /// Passed if the answers to all of these deliveries look alike.
+    async fn alike(&mut self, deliveries: &[Delivery]) -> Verdict {
+        let mut first: Option<String> = None;
+        for delivery in deliveries {
+            let looks = match self.send(delivery).await {
+                Heard::Answer(answer) => looks(&answer),
+                Heard::Nothing(why) => format!("no answer: {why}"),
+            };
+            let found = format!("{looks} for {}", delivery.what);
+            match &first {
+                Some(first) if !first.starts_with(&format!("{looks} for ")) => {
+                    return Verdict::Failed(format!("expected one answer, found {first} and {found}"));
+                }
+                _ => drop(first.get_or_insert(found)),
+            }
+        }
+        Verdict::Passed
+    }
+
+    /// Passed if the next good message is acknowledged after each of these deliveries, and they are not unless they may
+    /// be.
+    async fn survives(&mut self, may_take: bool, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
+        for delivery in deliveries {
+            let heard = self.send(delivery).await;
+            let taken = self.is_acknowledged(delivery.kind, &heard) && !may_take;
+            if let Some(found) = self.is_down(delivery.kind).await? {
+                let before = match heard {
+                    Heard::Nothing(why) => format!(", after no answer ({why})"),
+                    Heard::Answer(_) => String::new(),
+                };
+                let what = format!("expected the next good message to be acknowledged, found {found}{before}");
+                return Ok(Verdict::Failed(what));
+            }
+            if taken {
+                return Ok(Verdict::Failed(format!("expected no acknowledgement, found {}", heard.describe())));
+            }
+        }
+        Ok(Verdict::Passed)
+    }
+
+    /// The rows about all acknowledgements; then all rows.
+    pub(super) fn finish(mut self) -> Vec<row::Row> {
+        let begin = Instant::now();
+        for (id, title, verdict) in std::mem::take(&mut self.acknowledgements).rows() {
+            self.push(id, title, verdict, begin);
+        }
+        self.rows
     }
 
     /// What a good message finds, if it is not acknowledged.
@@ -238,11 +277,11 @@ impl Session {
             return Some("the receiver no longer answers as before".to_owned());
         }
         deliveries.iter().find_map(|delivery| {
-            if self.target.addresses.of(delivery.kind).is_none() {
+            if self.target.addresses.get(delivery.kind).is_none() {
                 return Some(NO_ADDRESS.to_owned());
             }
-            let works = self.habits.iter().any(|(kind, _)| *kind == delivery.kind);
-            (!works).then(|| format!("the receiver did not take the first {}", messages::name(delivery.kind)))
+            let works = self.habits.get(delivery.kind).is_some();
+            (!works).then(|| format!("the receiver did not take the first {}", delivery.kind.specification_name()))
         })
     }
 
@@ -253,7 +292,7 @@ impl Session {
 
     /// The kinds whose receivers take good messages.
     pub(super) fn kinds(&self) -> Vec<MessageKind> {
-        self.habits.iter().map(|(kind, _)| *kind).collect()
+        self.habits.iter().filter_map(|(kind, first)| first.as_ref().map(|_| kind)).collect()
     }
 
     pub(super) async fn send(&mut self, delivery: &Delivery) -> Heard {
@@ -264,8 +303,8 @@ impl Session {
 
     pub(super) fn is_acknowledged(&mut self, kind: MessageKind, heard: &Heard) -> bool {
         let Heard::Answer(answer) = heard else { return false };
-        let Some((_, habit)) = self.habits.iter().find(|(own, _)| *own == kind) else { return false };
-        let yes = answer.status.is_success() && answer.member("status") == habit.status;
+        let Some(first) = self.habits.get(kind) else { return false };
+        let yes = answer.status.is_success() && answer.member("status") == first.member("status");
         if yes {
             self.acknowledgements.add(answer);
         }
@@ -301,21 +340,76 @@ impl Session {
             other => other,
         };
         if self.wants(id) {
-            self.rows.push(Row::new(id, title, verdict, begin.elapsed()));
+            self.rows.push(row::Row::new(id, title, verdict, begin.elapsed()));
         }
     }
 }
 
+const NO_LARGE_KEY: &str = "it takes another key of the provider, that the receivers know: --sign-4096";
 const NO_ADDRESS: &str = "no address of this receiver was given";
 
-pub(super) fn verdict(passed: bool, why: impl FnOnce() -> String) -> Verdict {
-    if passed { Verdict::Passed } else { Verdict::Failed(why()) }
+/// The rows about the form of the first answer of a receiver: id, title, verdict.
+fn form(kind: MessageKind, answer: &Answer) -> [(&'static str, String, Verdict); 3] {
+    let one = one(kind);
+    let whole = ["id", "status"].into_iter().all(|member| answer.member(member).is_some());
+    let status = answer.status.as_u16();
+    let content_type = answer.content_type.as_deref().unwrap_or("none");
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    [
+        (
+            "S21.3",
+            format!("answers {one} with JSON that has id and status as text"),
+            Verdict::when(whole, || format!("expected {{\"id\":…,\"status\":\"RCVD\"}}, found {}", answer.describe())),
+        ),
+        (
+            BEYOND,
+            format!("acknowledges {one} with the HTTP status 200"),
+            Verdict::when(status == 200, || format!("expected 200, found {status}")),
+        ),
+        (
+            BEYOND,
+            format!("says that its answer to {one} is application/json"),
+            Verdict::when(media_type.eq_ignore_ascii_case("application/json"), || {
+                format!("expected the content type application/json, found {}", excerpt(content_type))
+            }),
+        ),
+    ]
 }
 
-fn all_of(expected: &str, faults: &[String], of: usize) -> Verdict {
-    match faults {
-        [] => Verdict::Passed,
-        [only] => Verdict::Failed(format!("expected {expected}, found {only}")),
-        [first, ..] => Verdict::Failed(format!("expected {expected}, found {first}; {} of {of}", faults.len())),
+/// Status and body, without the digits of times and of ids that differ in each answer.
+fn looks(answer: &Answer) -> String {
+    let masked = |value: &Value| -> String {
+        value.to_string().split_inclusive(|c: char| !c.is_ascii_alphanumeric()).map(mask).collect()
+    };
+    let body = serde_json::from_slice(&answer.body)
+        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&answer.body).into_owned()));
+    format!("{} {}", answer.status.as_u16(), excerpt(&masked(&body)))
+}
+
+/// A word and what ends it; `#` for one with digits, and for what may be a part of a UUID.
+fn mask(word: &str) -> &str {
+    let text = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    let hexadecimal = text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if hexadecimal || text.contains(|c: char| c.is_ascii_digit()) { "#" } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::StatusCode;
+
+    #[test]
+    fn answers_that_differ_in_times_and_ids_look_alike() {
+        let look = |status: u16, body: &str| {
+            let status = StatusCode::from_u16(status).unwrap();
+            looks(&Answer { status, content_type: None, body: body.as_bytes().to_vec() })
+        };
+        let body = |id: &str, why: &str| format!(r#"{{"id":"{id}","at":"2026-11-22T01:02:03Z","detail":"{why}"}}"#);
+        let first = look(400, &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused"));
+        assert_eq!(first, look(400, &body("1b7c2f6e-9a1d-42eb-abcd-0242ac130004", "refused")));
+        assert_ne!(first, look(400, &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "signature")));
+        assert_ne!(first, look(401, &body("0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "refused")));
+        assert_ne!(look(400, ""), look(400, "bad tag"));
+        assert_eq!(look(400, "call 17"), look(400, "call 18"));
     }
 }

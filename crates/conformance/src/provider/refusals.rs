@@ -1,0 +1,264 @@
+//! Requests that must be refused, as data, the most important ones first: ten token requests fit into the hourly budget.
+
+use super::body;
+use super::forge::{Signed, now};
+use super::judge::{Endpoint, Got, Judge, differs, status_of};
+use super::target::Target;
+use super::token::{bearer_of, form};
+use super::wire::{Answer, Call};
+use crate::error::JudgeError;
+use crate::row::Verdict;
+use bankrail_values::excerpt;
+use bankrail_values::json::JsonValue;
+use reqwest::Method;
+use reqwest::header::HeaderName;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+/// The identifier that is never found (Specification: "Request statement", test data).
+const FIFTEEN_ZEROS: &str = "000000000000000";
+
+/// One row: what is changed in a right request, and what is right. A member that is null is left out.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Refusal {
+    pub(super) id: String,
+    title: String,
+    /// The statuses that are right; without any, every answer that is an error.
+    #[serde(default)]
+    right: Vec<u16>,
+    /// Whether the specification leaves it open.
+    #[serde(default)]
+    noted: bool,
+    /// How the assertion is signed; its header and its claims.
+    #[serde(default)]
+    signed: Signed,
+    #[serde(default)]
+    header: Map<String, Value>,
+    #[serde(default)]
+    claims: Map<String, Value>,
+    /// The fields of the form.
+    #[serde(default)]
+    form: Map<String, Value>,
+    /// The call itself.
+    #[serde(default)]
+    headers: Map<String, Value>,
+    method: Option<String>,
+    body: Option<String>,
+}
+
+static TOKENS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("refused_tokens.json")));
+pub(super) static STATEMENTS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("refused_statements.json")));
+
+fn read(rows: &str) -> Vec<Refusal> {
+    serde_json::from_str(rows).expect("a test reads the rows")
+}
+
+/// Makes the token requests, and a row for each.
+pub(super) async fn judge_tokens(judge: &mut Judge) -> Result<(), JudgeError> {
+    let scope = judge.target.scopes.join(" ");
+    for row in TOKENS.iter() {
+        if !judge.wants_row(&row.id, &row.title) {
+            continue;
+        }
+        let mut assertion = judge.assertion();
+        assertion.signed = row.signed;
+        let changed = put(&mut assertion.header, &row.header, &judge.target)
+            .and_then(|()| put(&mut assertion.claims, &row.claims, &judge.target));
+        let mut fields = form(judge, &assertion, &scope)?;
+        fields.retain(|(name, _)| !row.form.contains_key(*name));
+        fields.extend(row.form.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?.to_owned()))));
+        let call = changed.and_then(|()| row.call(Call::token(&judge.target, &fields), &judge.target));
+        row.judge(judge, Endpoint::Token, call).await;
+    }
+    Ok(())
+}
+
+/// Makes the statement requests, and the rows.
+pub(super) async fn judge_statements(judge: &mut Judge) -> Result<(), JudgeError> {
+    let token = bearer_of(judge).await?;
+    unknown_account(judge, &token).await;
+    let account = judge.target.customer.accounts.first().cloned().unwrap_or_default();
+    let right = Call::statement(&judge.target, &token, &json!({ "accountId": account, "includeNarrative": true }));
+    for row in STATEMENTS.iter() {
+        if judge.wants_row(&row.id, &row.title) {
+            let call = row.call(right.clone(), &judge.target);
+            row.judge(judge, Endpoint::Statement, call).await;
+        }
+    }
+    Ok(())
+}
+
+impl Refusal {
+    /// A right call with the changes of this row; why it cannot be made.
+    fn call(&self, mut call: Call, target: &Target) -> Result<Call, &'static str> {
+        for (name, value) in &self.headers {
+            let name = match name.as_str() {
+                "$api_key_header" => target.api_key_header.clone(),
+                name => HeaderName::try_from(name).expect("a test reads the rows"),
+            };
+            call = match value.as_str() {
+                Some(value) => call.with(&name, filled(value, target)?),
+                None => call.without(&name),
+            };
+        }
+        if let Some(method) = &self.method {
+            call.method = Method::from_bytes(method.as_bytes()).expect("a test reads the rows");
+        }
+        if let Some(body) = &self.body {
+            call.body = filled(body, target)?.into_bytes();
+        }
+        Ok(call)
+    }
+
+    async fn judge(&'static self, judge: &mut Judge, endpoint: Endpoint, call: Result<Call, &'static str>) {
+        let call = match call {
+            Ok(call) => call,
+            Err(why) => return judge.row(&self.id, self.title.as_str(), Verdict::NotSeen(why.to_owned())),
+        };
+        let got = judge.call(endpoint, call).await;
+        judge.row_of(&self.id, self.title.as_str(), got, |answer| {
+            match if self.right.is_empty() { refused(answer) } else { status_of(answer, &self.right) } {
+                Verdict::Failed(what) if self.noted => Verdict::Noted(what),
+                verdict => verdict,
+            }
+        });
+    }
+}
+
+/// Puts members in place of others. `$now` and a number is a time.
+fn put(to: &mut Map<String, Value>, changes: &Map<String, Value>, target: &Target) -> Result<(), &'static str> {
+    for (name, value) in changes {
+        match value.as_str() {
+            None => drop(to.remove(name)),
+            Some(text) => {
+                let time = text.strip_prefix("$now").and_then(|seconds| seconds.parse::<i64>().ok());
+                let value =
+                    time.map_or_else(|| filled(text, target).map(Value::from), |time| Ok(json!(now() + time)))?;
+                to.insert(name.clone(), value);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A text of a row with values in place of their names; what is missing.
+fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
+    let other = || target.other.as_ref().ok_or("--second-connection names another customer");
+    let (name, value) = match text {
+        // Signed by this customer's key, which is not the other's.
+        "$other_customer" => {
+            (text, target.other.as_ref().map_or("NOBODYSCUSTOMERCODE", |other| &other.code).to_owned())
+        }
+        "$lower_case_customer" => match target.customer.code.to_lowercase() {
+            lower if lower == target.customer.code => return Err("the customer code has no letters"),
+            lower => (text, lower),
+        },
+        "$other_api_key" => (text, other()?.api_key.expose_secret().to_owned()),
+        _ if text.contains("$other_account") => {
+            let account = other()?.accounts.first().ok_or("the second connection has no account of its own")?;
+            ("$other_account", account.clone())
+        }
+        _ => return Ok(text.to_owned()),
+    };
+    Ok(text.replace(name, &value))
+}
+
+/// Passed if the answer has no statement and the service did not fail.
+pub(super) fn refused(answer: &Answer) -> Verdict {
+    if is_error(answer) {
+        Verdict::Passed
+    } else if (500..=599).contains(&answer.status) && answer.status != 501 {
+        Verdict::Failed(format!("expected a refusal, found a failure of the service, {}", answer.status))
+    } else {
+        let what = if answer.status == 200 { "a statement" } else { "another answer" };
+        Verdict::Failed(format!("expected a refusal, found {what}, {}", answer.status))
+    }
+}
+
+/// True for a status from 400 on that is no failure of the service, and for an error in the body under any other.
+fn is_error(answer: &Answer) -> bool {
+    let in_body =
+        || body::object(&answer.body).is_ok_and(|members| matches!(members.get("error"), Some(JsonValue::Object(_))));
+    (400..=499).contains(&answer.status) || answer.status == 501 || (answer.status < 400 && in_body())
+}
+
+/// Fifteen zeros, and each member of the error response.
+async fn unknown_account(judge: &mut Judge, token: &str) {
+    const IDS: [(&str, &str); 6] = [
+        ("S19.29", "the identifier of fifteen zeros is answered by an error"),
+        ("S5.1", "the error response has a GUID as requestKey"),
+        ("S5.2", "the error response has an object error with statusCode and title"),
+        ("S5.3", "error.statusCode is EC and digits"),
+        ("S24.1", "error.statusCode of an unknown account is EC20001"),
+        ("S5.6", "error.title of an unknown account is Account Id: '…' not found"),
+    ];
+    if !IDS.iter().any(|(id, _)| judge.wants(id)) {
+        return;
+    }
+    let call = Call::statement(&judge.target, token, &json!({ "accountId": FIFTEEN_ZEROS }));
+    let got = judge.call(Endpoint::Statement, call).await;
+    let verdicts: Vec<Verdict> = match &got {
+        Got::NotRun(why) => IDS.iter().map(|_| Verdict::NotRun(why.clone())).collect(),
+        Got::Nothing(why) => {
+            IDS.iter().map(|_| Verdict::Failed(format!("expected an answer, found none: {why}"))).collect()
+        }
+        Got::Answer(answer) => error_rows(answer).into(),
+    };
+    for ((id, title), verdict) in IDS.into_iter().zip(verdicts) {
+        judge.row(id, title, verdict);
+    }
+}
+
+/// The verdicts in the order of the rows.
+fn error_rows(answer: &Answer) -> [Verdict; 6] {
+    let unseen = || Verdict::NotSeen("there is no error to see it in".to_owned());
+    let members = match body::object(&answer.body) {
+        Ok(members) if members.get("error").is_some() => members,
+        found => {
+            let what = found.err().unwrap_or_else(|| "expected the member error, found none".to_owned());
+            let first = if (200..=299).contains(&answer.status) { refused(answer) } else { Verdict::Passed };
+            return [first, unseen(), Verdict::Failed(what), unseen(), unseen(), unseen()];
+        }
+    };
+    let pass = Verdict::of;
+    let key = body::text(&members, "requestKey").and_then(|key| body::guid("requestKey", key).map(drop));
+    let Some(JsonValue::Object(error)) = members.get("error") else {
+        let what = body::kind("error", "an object", members.get("error"));
+        return [Verdict::Passed, pass(key), Verdict::Failed(what), unseen(), unseen(), unseen()];
+    };
+    let (code, title) = (body::text(error, "statusCode"), body::text(error, "title"));
+    let shape = code.clone().and(title.clone()).map(drop);
+    let form = |code: &str| match code.strip_prefix("EC") {
+        Some(digits) if !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()) => Ok(()),
+        _ => Err(format!("expected EC and digits, found {}", excerpt(code))),
+    };
+    let expected = format!("Account Id: '{FIFTEEN_ZEROS}' not found");
+    let is = |expected: &str, found: &str| {
+        if found == expected { Ok(()) } else { Err(differs(&excerpt(expected), Some(found))) }
+    };
+    [
+        Verdict::Passed,
+        pass(key),
+        pass(shape),
+        code.as_ref().map_or_else(|_| unseen(), |code| pass(form(code))),
+        code.map_or_else(|_| unseen(), |code| pass(is("EC20001", code))),
+        title.map_or_else(|_| unseen(), |title| pass(is(&expected, title))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_the_files_can_be_read() {
+        assert_eq!((TOKENS.len(), STATEMENTS.len()), (29, 11));
+        for row in TOKENS.iter().chain(STATEMENTS.iter()) {
+            let name = |name: &String| name == "$api_key_header" || HeaderName::try_from(name).is_ok();
+            assert!(row.headers.keys().all(name), "{}", row.title);
+            assert!(row.method.as_ref().is_none_or(|method| method == "GET"), "{}", row.title);
+        }
+    }
+}
