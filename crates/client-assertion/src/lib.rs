@@ -7,6 +7,7 @@ mod build;
 mod claims;
 mod customer;
 mod error;
+mod explain;
 mod options;
 mod replay;
 #[cfg(feature = "testing")]
@@ -19,6 +20,7 @@ pub use build::{AssertionBuildError, AssertionBuilder};
 pub use claims::{MAX_LIFETIME, is_lifetime};
 pub use customer::CustomerCode;
 pub use error::AssertionError;
+pub use explain::JudgedRule;
 pub use options::{AssertionOptions, JwtId, TypRule, VerifierOptions};
 pub use replay::{ReplayPolicy, ReplayStore};
 pub use verify::{ReplayKey, Unverified, VerifiedAssertion, Verifier};

@@ -8,7 +8,6 @@ use bankrail_jose::{KeyLookup, VerifyingKey};
 use bankrail_values::json::{self, JsonObject};
 use bankrail_values::{Timestamp, excerpt};
 use sha2::{Digest, Sha256};
-use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// Verifies assertions (Specification: "Client assertion (JWT) the customer builds"; RFC 7523 section 3).
@@ -70,8 +69,7 @@ impl Verifier {
     /// # Errors
     /// [`AssertionError`] if it is malformed, if its header is outside the profile, or if `sub` is not a customer code.
     pub fn read<'a>(&'a self, assertion: &'a str) -> Result<Unverified<'a>, AssertionError> {
-        let bounds = VerifyOptions::new().max_token(Self::MAX_BYTES).max_header(2 * 1024);
-        let compact = Compact::parse(assertion, &bounds).map_err(AssertionError::Malformed)?;
+        let compact = parse(assertion)?;
         self.options.typ.check(compact.header().typ())?;
         let claims = Claims::read(compact.unverified_payload())?;
         let subject = claims.subject()?;
@@ -98,6 +96,12 @@ impl Verifier {
             None => Err(AssertionError::UnknownCustomer { customer: subject.clone() }),
         }
     }
+}
+
+/// Reads the compact form, within the bounds on an assertion.
+pub(crate) fn parse(assertion: &str) -> Result<Compact<'_>, AssertionError> {
+    let bounds = VerifyOptions::new().max_token(Verifier::MAX_BYTES).max_header(2 * 1024);
+    Compact::parse(assertion, &bounds).map_err(AssertionError::Malformed)
 }
 
 /// A well-formed assertion that was not verified yet.
@@ -131,21 +135,13 @@ impl Unverified<'_> {
             VerifyError::Malformed(error) => AssertionError::Malformed(error),
             _ => AssertionError::BadSignature,
         })?;
-        let Verifier { audience, options } = verifier;
-        let found = claims.audience(options.accept_audience_array)?;
-        if !options.audiences.iter().chain([audience]).any(|own| own.as_str() == found) {
-            return Err(AssertionError::Audience { found: excerpt(found) });
-        }
-        if let Some(issuer) = claims.issuer()?.filter(|issuer| *issuer != subject.as_str()) {
-            return Err(AssertionError::Issuer { found: excerpt(issuer) });
-        }
-        let expires = claims.expires_at(options.accept_text_exp)?;
-        check_lifetime(expires, now, options.clock_tolerance)?;
-        let lead = now.saturating_add(options.leeway);
+        verifier.check_audience(&claims)?;
+        check_issuer(&claims, &subject)?;
+        let expires = claims.expires_at(verifier.options.accept_text_exp)?;
+        check_not_expired(expires, now)?;
+        verifier.check_lifetime(expires, now)?;
         for claim in ["nbf", "iat"] {
-            if let Some(found) = claims.instant(claim)?.map(Instant::ceil).filter(|found| *found > lead) {
-                return Err(AssertionError::NotYetValid { claim, found, now });
-            }
+            verifier.check_begun(&claims, claim, now)?;
         }
         let issued_at = claims.instant("iat")?.map(Instant::floor);
         let jwt_id = claims.jwt_id()?.map(Into::into);
@@ -163,16 +159,46 @@ impl Unverified<'_> {
     }
 }
 
-/// Checks that `exp` is after `now` and at most 3600 s and the tolerance after it. An assertion is expired "on or
-/// after" `exp` (RFC 7519 section 4.1.4).
-fn check_lifetime(expires: Instant, now: Timestamp, tolerance: Duration) -> Result<(), AssertionError> {
-    if expires.ceil() <= now {
-        return Err(AssertionError::Expired { expires_at: expires.floor(), now });
+/// The rules about claims, one by one.
+impl Verifier {
+    pub(crate) fn check_audience(&self, claims: &Claims) -> Result<(), AssertionError> {
+        let found = claims.audience(self.options.accept_audience_array)?;
+        let known = self.options.audiences.iter().chain([&self.audience]).any(|own| own.as_str() == found);
+        if known { Ok(()) } else { Err(AssertionError::Audience { found: excerpt(found) }) }
     }
-    if expires.ceil() > now.saturating_add(MAX_LIFETIME).saturating_add(tolerance) {
-        return Err(AssertionError::TooFarAhead { expires_at: expires.ceil(), now });
+
+    /// Checks that `exp` is at most 3600 s and the tolerance after `now`.
+    pub(crate) fn check_lifetime(&self, expires: Instant, now: Timestamp) -> Result<(), AssertionError> {
+        let expires_at = expires.ceil();
+        let near = expires_at <= now.saturating_add(MAX_LIFETIME).saturating_add(self.options.clock_tolerance);
+        if near { Ok(()) } else { Err(AssertionError::TooFarAhead { expires_at, now }) }
     }
-    Ok(())
+
+    /// Checks that the time of a claim, if it is there, is not after `now` and the leeway.
+    pub(crate) fn check_begun(
+        &self,
+        claims: &Claims,
+        claim: &'static str,
+        now: Timestamp,
+    ) -> Result<(), AssertionError> {
+        let lead = now.saturating_add(self.options.leeway);
+        match claims.instant(claim)?.map(Instant::ceil).filter(|found| *found > lead) {
+            Some(found) => Err(AssertionError::NotYetValid { claim, found, now }),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn check_issuer(claims: &Claims, subject: &CustomerCode) -> Result<(), AssertionError> {
+    match claims.issuer()?.filter(|issuer| *issuer != subject.as_str()) {
+        Some(issuer) => Err(AssertionError::Issuer { found: excerpt(issuer) }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that `exp` is after `now`: an assertion is expired "on or after" `exp` (RFC 7519 section 4.1.4).
+pub(crate) fn check_not_expired(expires: Instant, now: Timestamp) -> Result<(), AssertionError> {
+    if expires.ceil() > now { Ok(()) } else { Err(AssertionError::Expired { expires_at: expires.floor(), now }) }
 }
 
 bankrail_values::impl_debug!(Unverified<'_>, self; subject: self.subject);
