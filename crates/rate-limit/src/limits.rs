@@ -52,8 +52,9 @@ pub struct Limits {
 #[derive(Clone, Debug)]
 struct Override {
     call_type: CallType,
-    own: Option<Policy>,
-    temporary: Option<(Policy, Timestamp)>,
+    policy: Policy,
+    /// When a temporary policy ends.
+    until: Option<Timestamp>,
 }
 
 impl Limits {
@@ -115,13 +116,13 @@ impl Limits {
 
     /// Gives a customer a policy of its own.
     pub fn set_override(&mut self, customer: &str, call_type: CallType, policy: Policy) {
-        self.override_of(customer, call_type).own = Some(policy);
+        self.agree(customer, Override { call_type, policy, until: None });
     }
 
     /// Gives a customer a policy that ends by itself: `until` is the first instant at which it no longer holds. It
     /// replaces an earlier temporary one.
     pub fn set_temporary(&mut self, customer: &str, call_type: CallType, policy: Policy, until: Timestamp) {
-        self.override_of(customer, call_type).temporary = Some((policy, until));
+        self.agree(customer, Override { call_type, policy, until: Some(until) });
     }
 
     /// Removes a customer's own and temporary policies for this call type.
@@ -137,29 +138,28 @@ impl Limits {
     /// Forgets temporary policies that have ended.
     pub fn forget_expired(&mut self, now: Timestamp) {
         self.overrides.retain(|_, agreed| {
-            agreed.retain_mut(|entry| {
-                entry.temporary = entry.temporary.filter(|(_, until)| now < *until);
-                entry.own.is_some() || entry.temporary.is_some()
-            });
+            agreed.retain(|entry| entry.holds_at(now));
             !agreed.is_empty()
         });
     }
 
     fn agreed(&self, customer: &str, call_type: CallType, now: Timestamp) -> Option<&Policy> {
-        let entry = self.overrides.get(customer)?.iter().find(|entry| entry.call_type == call_type)?;
-        match &entry.temporary {
-            Some((policy, until)) if now < *until => Some(policy),
-            _ => entry.own.as_ref(),
-        }
+        let agreed = self.overrides.get(customer)?.iter();
+        let in_force = agreed.filter(|entry| entry.call_type == call_type && entry.holds_at(now));
+        // A temporary one comes first.
+        in_force.max_by_key(|entry| entry.until).map(|entry| &entry.policy)
     }
 
-    fn override_of(&mut self, customer: &str, call_type: CallType) -> &mut Override {
+    fn agree(&mut self, customer: &str, new: Override) {
         let agreed = self.overrides.entry(customer.into()).or_default();
-        let at = agreed.iter().position(|entry| entry.call_type == call_type).unwrap_or_else(|| {
-            agreed.push(Override { call_type, own: None, temporary: None });
-            agreed.len() - 1
-        });
-        agreed.get_mut(at).expect("found or pushed just above")
+        agreed.retain(|entry| entry.call_type != new.call_type || entry.until.is_some() != new.until.is_some());
+        agreed.push(new);
+    }
+}
+
+impl Override {
+    fn holds_at(&self, now: Timestamp) -> bool {
+        self.until.is_none_or(|until| now < until)
     }
 }
 

@@ -13,18 +13,11 @@ use std::fmt;
 pub struct State {
     /// The highest time seen in milliseconds, as bytes so that the whole needs no padding.
     high_water: [u8; 8],
-    slots: [Slot; MAX_WINDOWS],
+    /// A place whose `length` is zero is not used.
+    slots: [Counts; MAX_WINDOWS],
 }
 
-/// The counters of one window; of none if `length` is zero.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot {
-    pub(crate) length: u32,
-    pub(crate) current: u32,
-    pub(crate) previous: u32,
-}
-
-/// The counters of one window, for engines that keep a [`State`] elsewhere.
+/// The counters of one window, also for engines that keep a [`State`] elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs)] // the stored form: a new field would be another format
 pub struct Counts {
@@ -37,7 +30,7 @@ pub struct Counts {
 }
 
 const NEVER: i64 = i64::MIN;
-const EMPTY: Slot = Slot { length: 0, current: 0, previous: 0 };
+const EMPTY: Counts = Counts { length: 0, current: 0, previous: 0 };
 
 impl State {
     /// A state without counts.
@@ -62,7 +55,7 @@ impl State {
             if repeated || count.current > ceiling || count.previous > ceiling {
                 return None;
             }
-            *state.slots.get_mut(at)? = Slot { length: count.length, current: count.current, previous: count.previous };
+            *state.slots.get_mut(at)? = *count;
         }
         Some(state)
     }
@@ -78,11 +71,7 @@ impl State {
 
     /// The counters, in the order of the policy that charged last.
     pub fn counts(&self) -> impl Iterator<Item = Counts> {
-        self.slots.iter().take_while(|slot| slot.length != 0).map(|slot| Counts {
-            length: slot.length,
-            current: slot.current,
-            previous: slot.previous,
-        })
+        self.slots.into_iter().take_while(|slot| slot.length != 0)
     }
 
     /// The first instant from which this state is equivalent to a new one, because no counter has any weight left under
@@ -94,7 +83,7 @@ impl State {
 
     pub(crate) fn expires_at_millis(&self) -> Option<i64> {
         let high_water = self.high_water_millis();
-        let expiry = |slot: &Slot| {
+        let expiry = |slot: Counts| {
             let length = i64::from(slot.length);
             let end = start(high_water, slot.length).saturating_add(length);
             match (slot.current, slot.previous) {
@@ -103,19 +92,19 @@ impl State {
                 _ => Some(end.saturating_add(length)),
             }
         };
-        self.slots.iter().take_while(|slot| slot.length != 0).filter_map(expiry).max()
+        self.counts().filter_map(expiry).max()
     }
 
     pub(crate) fn high_water_millis(&self) -> i64 {
         i64::from_ne_bytes(self.high_water)
     }
 
-    pub(crate) fn slots(&self) -> &[Slot; MAX_WINDOWS] {
+    pub(crate) fn slots(&self) -> &[Counts; MAX_WINDOWS] {
         &self.slots
     }
 
     #[inline]
-    pub(crate) fn slots_mut(&mut self) -> &mut [Slot; MAX_WINDOWS] {
+    pub(crate) fn slots_mut(&mut self) -> &mut [Counts; MAX_WINDOWS] {
         &mut self.slots
     }
 
@@ -133,7 +122,7 @@ impl State {
         policy: &Policy,
         now: Timestamp,
         mut elapsed: impl FnMut(usize, i64, u32) -> u64,
-        mut visit: impl FnMut(usize, &Slot, Window, u64),
+        mut visit: impl FnMut(usize, &Counts, Window, u64),
     ) -> Self {
         let before = self.high_water_millis();
         let now = now.unix_millis().max(before);
@@ -159,13 +148,13 @@ impl State {
 
     #[cold]
     #[inline(never)]
-    fn slot_of(&self, millis: u32) -> Slot {
+    fn slot_of(&self, millis: u32) -> Counts {
         let found = self.slots.iter().find(|slot| slot.length == millis);
-        found.copied().unwrap_or(Slot { length: millis, ..EMPTY })
+        found.copied().unwrap_or(Counts { length: millis, ..EMPTY })
     }
 }
 
-impl Slot {
+impl Counts {
     /// Moves the counters from an earlier piece of time to one that began `behind` milliseconds after the time that
     /// they are of.
     #[inline]

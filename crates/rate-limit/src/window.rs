@@ -20,7 +20,7 @@ pub(crate) const MAX_PRODUCT: u64 = 1 << 52;
 /// assert!(Window::per_hour(0).is_err());
 /// # Ok::<(), bankrail_rate_limit::WindowError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
     millis: u32,
     limit: u32,
@@ -99,15 +99,9 @@ impl Window {
     }
 }
 
-impl fmt::Debug for Window {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} per {:?}", self.limit, self.length())
-    }
-}
-
 impl fmt::Display for Window {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self, out)
+        write!(out, "{} per {:?}", self.limit, self.length())
     }
 }
 

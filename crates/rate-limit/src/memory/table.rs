@@ -3,6 +3,7 @@
 use crate::{CallType, State};
 use hashbrown::HashTable;
 use hashbrown::hash_table::OccupiedEntry;
+use slab::Slab;
 use std::hash::{BuildHasher, Hasher};
 
 /// The keys of one shard, stored side by side in a cache line each and found by `index`: the search for expired keys is
@@ -16,7 +17,8 @@ pub(super) struct Table {
 #[derive(Debug, Default)]
 struct Keys {
     entries: Vec<Entry>,
-    long: LongTexts,
+    /// The customers' texts that do not fit into their entries.
+    long: Slab<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -126,7 +128,8 @@ impl Keys {
                 u8::try_from(customer.len()).unwrap_or(LONG)
             }
             None => {
-                text = LongTexts::written(self.long.insert(customer));
+                let at = u32::try_from(self.long.insert(customer.into())).expect("there are at most as many as keys");
+                text = written(at);
                 LONG
             }
         };
@@ -136,7 +139,7 @@ impl Keys {
     fn swap_remove(&mut self, at: usize) {
         let removed = self.entries.swap_remove(at);
         if removed.length == LONG {
-            self.long.remove(LongTexts::read(&removed.text));
+            self.long.remove(place(&removed.text));
         }
     }
 
@@ -147,52 +150,27 @@ impl Keys {
     #[inline]
     fn customer<'a>(&'a self, entry: &'a Entry) -> &'a [u8] {
         // `LONG` is more than the length of any short text.
-        entry.text.get(..usize::from(entry.length)).unwrap_or_else(|| self.long.get(LongTexts::read(&entry.text)))
-    }
-}
-
-/// The customers' texts that do not fit into their entries.
-#[derive(Debug, Default)]
-struct LongTexts {
-    texts: Vec<Box<str>>,
-    unused: Vec<u32>,
-}
-
-impl LongTexts {
-    fn insert(&mut self, text: &str) -> u32 {
-        if let Some(at) = self.unused.pop()
-            && let Some(place) = self.texts.get_mut(at as usize)
-        {
-            *place = text.into();
-            return at;
-        }
-        self.texts.push(text.into());
-        u32::try_from(self.texts.len() - 1).expect("the number of keys was bounded to 32 bits")
-    }
-
-    fn remove(&mut self, at: u32) {
-        if let Some(place) = self.texts.get_mut(at as usize) {
-            *place = Box::default();
-            self.unused.push(at);
-        }
+        entry.text.get(..usize::from(entry.length)).unwrap_or_else(|| self.long_text(entry))
     }
 
     #[cold]
-    fn get(&self, at: u32) -> &[u8] {
-        self.texts.get(at as usize).map_or(&[], |text| text.as_bytes())
+    fn long_text(&self, entry: &Entry) -> &[u8] {
+        self.long.get(place(&entry.text)).map_or(&[], |text| text.as_bytes())
     }
+}
 
-    fn written(at: u32) -> [u8; SHORT] {
-        let mut text = [0; SHORT];
-        for (to, from) in text.iter_mut().zip(at.to_ne_bytes()) {
-            *to = from;
-        }
-        text
+/// The place of a long text, as it stands in its entry.
+fn written(at: u32) -> [u8; SHORT] {
+    let mut text = [0; SHORT];
+    for (to, from) in text.iter_mut().zip(at.to_ne_bytes()) {
+        *to = from;
     }
+    text
+}
 
-    fn read(text: &[u8; SHORT]) -> u32 {
-        text.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
-    }
+/// What [`written`] wrote.
+fn place(text: &[u8; SHORT]) -> usize {
+    text.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes) as usize)
 }
 
 /// Whether two short texts are equal, compared by their ends, which overlap.
@@ -251,9 +229,9 @@ mod tests {
                 assert_eq!(table.place(hash, text, CallType::Token), None);
             }
             assert_eq!(table.len(), 0);
-            assert_eq!(table.keys.long.unused.len(), table.keys.long.texts.len(), "places are used again");
+            assert!(table.keys.long.is_empty(), "no text is left");
         }
-        assert_eq!(table.keys.long.texts.len(), texts.len() - SHORT - 1);
+        assert!(table.keys.long.capacity() < 2 * texts.len(), "places are used again");
     }
 
     #[test]
