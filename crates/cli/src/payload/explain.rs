@@ -12,20 +12,15 @@ use bankrail::secured_payload::{OpenError, OpenOptions, Opened, Opener, SealedMe
 use bankrail::values::HyphenatedUuid;
 use bankrail::values::json::{self, JsonLimits};
 
-/// A step that failed: the others are not taken.
-struct Failed;
-
 pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
     let compact = compact(&arguments.file)?;
     let decryption = arguments.decrypt.as_deref().map(file::decryption).transpose()?;
     let verifying = arguments.verify.as_deref().map(file::verifying).transpose()?;
     let mut steps = Steps { output };
-    Ok(match steps.take(&compact, decryption.as_ref(), verifying.as_ref())? {
-        Ok(()) => Outcome::Fine,
-        Err(Failed) => Outcome::Findings,
-    })
+    steps.take(&compact, decryption.as_ref(), verifying.as_ref())
 }
 
+/// The steps of opening. After one that fails, which is [`Outcome::Findings`], the others are not taken.
 struct Steps<'a> {
     output: &'a mut Output,
 }
@@ -36,7 +31,7 @@ impl Steps<'_> {
         compact: &str,
         decryption: Option<&KeySet<DecryptionKey>>,
         verifying: Option<&KeySet<VerifyingKey>>,
-    ) -> Result<Result<(), Failed>, Failure> {
+    ) -> Result<Outcome, Failure> {
         let parts: Vec<&str> = compact.split('.').collect();
         self.title(&format!("encrypted message (JWE), {} characters, {} parts", compact.len(), parts.len()))?;
         self.header(parts.first().copied().unwrap_or_default())?;
@@ -51,21 +46,17 @@ impl Steps<'_> {
         }
         let Some(decryption) = decryption else {
             self.note("pass --decrypt for the next steps")?;
-            return Ok(Ok(()));
+            return Ok(Outcome::Fine);
         };
-        if let Err(Failed) = self.content_key(&sealed, decryption)? {
-            return Ok(Err(Failed));
+        if self.content_key(&sealed, decryption)? != Outcome::Fine {
+            return Ok(Outcome::Findings);
         }
         let who = match probe(compact, decryption, &options) {
             Ok(who) => who,
             Err(why) => {
-                return self.fail(
-                    "content",
-                    &format!(
-                        "{why}: the message was changed after it was encrypted, or what was encrypted is not a \
-                         signed message"
-                    ),
-                );
+                let changed = "the message was changed after it was encrypted, or what was encrypted is not a signed \
+                               message";
+                return self.fail("content", &format!("{why}: {changed}"));
             }
         };
         self.pass("content", "unchanged since it was encrypted, and a signed message (JWS) inside")?;
@@ -73,7 +64,7 @@ impl Steps<'_> {
         self.line(&format!("  kid: {}", who.as_deref().unwrap_or("none")))?;
         let Some(verifying) = verifying else {
             self.note("pass --verify for the next steps")?;
-            return Ok(Ok(()));
+            return Ok(Outcome::Fine);
         };
         match Opener::new(decryption.clone(), verifying.clone(), options).open(compact) {
             Ok(opened) => self.opened(&opened),
@@ -90,11 +81,7 @@ impl Steps<'_> {
     }
 
     /// Whether one of our keys decrypts the content key.
-    fn content_key(
-        &mut self,
-        sealed: &SealedMessage<'_>,
-        keys: &KeySet<DecryptionKey>,
-    ) -> Result<Result<(), Failed>, Failure> {
+    fn content_key(&mut self, sealed: &SealedMessage<'_>, keys: &KeySet<DecryptionKey>) -> Result<Outcome, Failure> {
         let selected = match keys.select(sealed.header().kid()) {
             Ok(selected) => selected,
             Err(error) => return self.fail("our key", &causes(&error)),
@@ -109,7 +96,7 @@ impl Steps<'_> {
             match key.decrypt(sealed.encrypted_key()) {
                 Ok(content) if content.len() == ContentKey::LEN => {
                     self.pass("our key", &format!("encrypted to the key with the thumbprint {}", key.thumbprint()))?;
-                    return Ok(Ok(()));
+                    return Ok(Outcome::Fine);
                 }
                 Ok(content) => why = format!("expected a content key of 64 bytes, found {}", content.len()),
                 Err(_) => why = format!("not encrypted to the key with the thumbprint {}", key.thumbprint()),
@@ -118,7 +105,7 @@ impl Steps<'_> {
         self.fail("our key", &why)
     }
 
-    fn opened(&mut self, opened: &Opened) -> Result<Result<(), Failed>, Failure> {
+    fn opened(&mut self, opened: &Opened) -> Result<Outcome, Failure> {
         self.members(opened.signed_header())?;
         self.pass(
             "signature",
@@ -131,7 +118,7 @@ impl Steps<'_> {
             }
             None => self.note("JSON, none of the four messages; bankrail message check says why")?,
         }
-        Ok(Ok(()))
+        Ok(Outcome::Fine)
     }
 
     /// The members of a header, verified or not.
@@ -171,9 +158,9 @@ impl Steps<'_> {
         self.output.line(format_args!("  {}  {step}: {}", self.output.paint(Style::Green, "pass"), shown(note)))
     }
 
-    fn fail(&mut self, step: &str, why: &str) -> Result<Result<(), Failed>, Failure> {
+    fn fail(&mut self, step: &str, why: &str) -> Result<Outcome, Failure> {
         self.output.line(format_args!("  {}  {step}: {}", self.output.paint(Style::Red, "FAIL"), shown(why)))?;
-        Ok(Err(Failed))
+        Ok(Outcome::Findings)
     }
 }
 
