@@ -16,7 +16,7 @@ pub use look::LedgerAccount;
 use super::Booking;
 use crate::customers::AccountRegistrar;
 use bankrail_client_assertion::CustomerCode;
-use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, RegisteredAccount, StatementQuery};
+use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, PageEntry, RegisteredAccount, StatementQuery};
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::rusqlite::Connection;
 use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError, store_error};
@@ -221,7 +221,20 @@ impl SqliteLedger {
 impl Ledger for SqliteLedger {
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
         let query = query.clone();
-        Box::pin(self.read(move |connection| page::page(connection, &query)))
+        Box::pin(async move {
+            match self.read(move |connection| page::page(connection, &query)).await? {
+                // An earlier version booked an entry of the page: only reading shows whether it is whole. Not on the
+                // store's thread, nor on one of the asynchronous runtime's.
+                (LedgerAnswer::Page(mut page), true) => {
+                    let entries = std::mem::take(&mut page.entries).into_iter();
+                    let read =
+                        move || entries.map(|entry| entry.read().map(PageEntry::Model)).collect::<Result<Vec<_>, _>>();
+                    page.entries = tokio::task::spawn_blocking(read).await.map_err(corrupt)??;
+                    Ok(LedgerAnswer::Page(page))
+                }
+                (answer, _) => Ok(answer),
+            }
+        })
     }
 }
 

@@ -5,7 +5,7 @@ mod choices;
 mod summary;
 
 pub(crate) use summary::Total;
-pub use summary::summary_of;
+pub use summary::{summary_of, summary_of_amounts};
 
 use crate::{CounterpartyAccount, Direction, Entry, Party, References, Remittance, Transaction, TransactionParties};
 use bankrail_iso20022::{Amount, Text};

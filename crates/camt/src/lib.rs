@@ -6,7 +6,7 @@ mod access;
 mod model;
 mod rules;
 
-pub use access::{Line, summary_of};
+pub use access::{Line, summary_of, summary_of_amounts};
 pub use bankrail_iso20022::*;
 pub use model::*;
 pub use rules::{Disagreement, Part};

@@ -2,9 +2,11 @@
 
 mod entry;
 mod report;
+mod written;
 
 pub use entry::EntryBuilder;
 pub use report::{ReportBuilder, ReportIds};
+pub use written::{WrittenEntry, WrittenReport};
 
 use bankrail_camt::{Finding, FindingKind, NumberError};
 use bankrail_values::{Currency, MoneyError};
@@ -49,6 +51,9 @@ pub enum BuildError {
         #[source]
         kind: FindingKind,
     },
+    /// The entry is not the same when it is written and read again.
+    #[error("expected an entry that can be written and read again, found another")]
+    Unfaithful,
 }
 
 impl From<Infallible> for BuildError {

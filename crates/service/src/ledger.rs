@@ -1,9 +1,9 @@
 //! The bank's ledger.
 
-use bankrail_camt052::Entry;
+use bankrail_camt052::{Entry, WrittenEntry};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, AccountKind, EntryChannel, MaxEntries, PagePosition, SortOrder};
-use bankrail_values::{Currency, Date, Decimal, StoreFuture};
+use bankrail_values::{Currency, Date, Decimal, StoreError, StoreErrorKind, StoreFuture};
 use std::fmt;
 
 /// The bank's ledger. The suite of the feature `testing` checks the rules of this trait.
@@ -71,7 +71,7 @@ pub struct LedgerPage {
     /// The day of the balance.
     pub balance_date: Date,
     /// The entries in the order of the query, at most as many as the query allows.
-    pub entries: Vec<LedgerEntry>,
+    pub entries: Vec<PageEntry>,
     /// The position after this page; `None` if there is no next page. It should name an entry and not count entries, so
     /// that entries booked between two calls do not change the next page. The customer can read it.
     pub next: Option<PagePosition>,
@@ -86,9 +86,17 @@ impl LedgerPage {
 
     /// The same page with these entries.
     #[must_use]
-    pub fn with_entries(mut self, entries: impl IntoIterator<Item = LedgerEntry>) -> Self {
-        self.entries = entries.into_iter().collect();
+    pub fn with_entries<E: Into<PageEntry>>(mut self, entries: impl IntoIterator<Item = E>) -> Self {
+        self.entries = entries.into_iter().map(E::into).collect();
         self
+    }
+
+    /// The entries, each as its model.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the ledger handed over a text that is no entry.
+    pub fn read_entries(self) -> Result<Vec<LedgerEntry>, StoreError> {
+        self.entries.into_iter().map(PageEntry::read).collect()
     }
 
     /// The same page with a next page after this position.
@@ -159,5 +167,49 @@ impl LedgerEntry {
     #[must_use]
     pub fn new(entry: Entry, channel: EntryChannel) -> Self {
         Self { entry, channel }
+    }
+}
+
+/// An entry of a page: its model, or the element as it was written when the entry was booked. A page of written entries
+/// is sent without reading them, as long as nothing in it is hidden.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PageEntry {
+    /// The model.
+    Model(LedgerEntry),
+    /// The element.
+    Written {
+        /// The element.
+        entry: WrittenEntry,
+        /// The channel of its payment.
+        channel: EntryChannel,
+    },
+}
+
+impl PageEntry {
+    /// The model.
+    ///
+    /// # Errors
+    /// [`StoreError`] if a written entry is none.
+    pub fn read(self) -> Result<LedgerEntry, StoreError> {
+        let broken = || StoreError::new(StoreErrorKind::Corrupt, "expected the element Ntry, found another text");
+        match self {
+            Self::Model(entry) => Ok(entry),
+            Self::Written { entry, channel } => Ok(LedgerEntry::new(entry.read().ok_or_else(broken)?, channel)),
+        }
+    }
+
+    /// The element, if it was written.
+    pub(crate) fn written(&self) -> Option<&WrittenEntry> {
+        match self {
+            Self::Model(_) => None,
+            Self::Written { entry, .. } => Some(entry),
+        }
+    }
+}
+
+impl From<LedgerEntry> for PageEntry {
+    fn from(entry: LedgerEntry) -> Self {
+        Self::Model(entry)
     }
 }

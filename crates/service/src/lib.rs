@@ -59,7 +59,7 @@ pub use directory::{Customer, Directory};
 #[cfg(feature = "endpoints")]
 pub use failure::StatementFailure;
 #[cfg(feature = "endpoints")]
-pub use ledger::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery};
+pub use ledger::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, PageEntry, RegisteredAccount, StatementQuery};
 #[cfg(feature = "endpoints")]
 pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
 #[cfg(feature = "endpoints")]

@@ -123,8 +123,6 @@ fn answer_page(
     };
     let mut response = StatementResponse::new(&query.account, call.exchange.key, next);
     response.sort_order = walk.says_order.then_some(walk.order);
-    let document =
-        report::document(&call.shared.options, call.exchange.key, &query.account, walk.narrative, page, call.now);
-    let body = document.and_then(|document| report::write(&response, &document)).map_err(broken)?;
+    let body = report::write(&call.shared.options, &response, walk.narrative, page, call.now).map_err(broken)?;
     Ok(json(StatusCode::OK, body))
 }

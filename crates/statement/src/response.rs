@@ -61,10 +61,17 @@ impl StatementResponse {
     pub fn to_json(&self, payload: &str) -> String {
         // Room for the escapes of quotation marks and line ends.
         let mut out = String::with_capacity(payload.len() + payload.len() / 8 + 256);
-        self.write_head(&mut out);
-        json::write_string(payload, &mut out);
-        self.write_tail(&mut out);
+        self.write_json_of([payload], &mut out);
         out
+    }
+
+    /// Appends the answer to `out`, with a document's XML text in parts as its payload.
+    pub fn write_json_of<'a>(&self, payload: impl IntoIterator<Item = &'a str>, out: &mut String) {
+        self.write_head(out);
+        out.push('"');
+        payload.into_iter().for_each(|part| json::write_content(part, out));
+        out.push('"');
+        self.write_tail(out);
     }
 
     /// Appends the answer with a document as its payload to `out`. The XML is written directly into the JSON text,

@@ -31,7 +31,7 @@ mod writer;
 
 pub use error::{JsonError, JsonFault, push_pointer_segment};
 pub use value::{JsonMember, JsonNumber, JsonObject, JsonValue};
-pub use writer::{JsonObjectWriter, write_string};
+pub use writer::{JsonObjectWriter, write_content, write_string};
 
 use reader::Reader;
 

@@ -1,20 +1,22 @@
 //! Booking.
 
 use super::account::Account;
+use super::corrupt;
 use super::error::BookError;
-use super::{corrupt, stored};
+use super::stored::{self, Stored};
 use crate::booking::{Booking, BookingMember, check_text};
-use bankrail_camt052::{DateOrDateTime, Entry, EntryStatus};
+use bankrail_camt052::{Amount, BuildError, DateOrDateTime, Entry, EntryStatus, NumberError, WrittenEntry};
 use bankrail_service::LedgerEntry;
 use bankrail_statement::EntryChannel;
 use bankrail_stores::sqlite::rusqlite::{Connection, params};
 use bankrail_stores::sqlite::store_error;
-use bankrail_values::{Date, Decimal, StoreError};
+use bankrail_values::{Date, Decimal, Money, StoreError};
 
-const KNOWN: &str = "SELECT number, channel, entry FROM bankrail_account_entry WHERE account = ?1 AND key = ?2";
+const KNOWN: &str =
+    "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry WHERE account = ?1 AND key = ?2";
 
-const INSERT: &str = "INSERT INTO bankrail_account_entry (account, number, day, amount, channel, key, entry)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+const INSERT: &str = "INSERT INTO bankrail_account_entry (account, number, day, amount, channel, key, entry, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 const CHANGE: &str = "UPDATE bankrail_account SET balance = ?2, last_entry = ?3 WHERE id = ?1";
 
@@ -38,25 +40,35 @@ pub(super) fn book(
     entry: &LedgerEntry,
     key: Option<&str>,
 ) -> Result<Booked, BookError> {
-    let LedgerEntry { entry, channel, .. } = entry;
-    let (day, amount) = facts(account, entry)?;
+    let (day, change) = facts(account, &entry.entry)?;
     if let Some(key) = key {
         check_text(BookingMember::Key, key, Booking::MAX_KEY)?;
-        if let Some((number, known_channel, known)) = known(connection, account, key)? {
-            let same = known_channel == *channel && known == *entry;
-            return if same { Ok(Booked::Already(number)) } else { Err(BookError::Conflict) };
+        if let Some((number, known)) = known(connection, account, key)? {
+            return if known == *entry { Ok(Booked::Already(number)) } else { Err(BookError::Conflict) };
         }
     }
-    let balance = account.balance.checked_add(amount).ok_or(BookError::Balance)?;
+    let balance = account.balance.checked_add(change).ok_or(BookError::Balance)?;
     let number = account.last_entry.checked_add(1).ok_or(BookError::Balance)?;
-    let written = stored::write(account, balance, day, entry)?;
+    carries(Money::new(balance, account.currency))?;
+    let written = WrittenEntry::new(&entry.entry).map_err(BookError::Entry)?;
+    if written.xml().len() > stored::MOST_BYTES {
+        return Err(BookError::TooLarge { most: stored::MOST_BYTES });
+    }
+    let (day, amount, channel) = (day.to_string(), stored::amount(&written), channel_name(entry.channel)?);
+    let row = Stored { number, day: &day, amount: &amount, channel, entry: written.xml() };
     let mut insert = connection.prepare_cached(INSERT).map_err(store_error)?;
-    let (day, amount) = (day.to_string(), amount.to_string());
-    let row = params![account.row, number, day, amount, channel_name(*channel)?, key, written];
-    insert.execute(row).map_err(store_error)?;
+    let values = params![account.row, number, day, amount, channel, key, written.xml(), row.checksum()];
+    insert.execute(values).map_err(store_error)?;
     let mut change = connection.prepare_cached(CHANGE).map_err(store_error)?;
     change.execute(params![account.row, balance.to_string(), number]).map_err(store_error)?;
     Ok(Booked::New(u64::try_from(number).map_err(corrupt)?))
+}
+
+/// Refuses a balance that no statement can carry.
+fn carries(balance: Money) -> Result<(), BookError> {
+    let balance = balance.rescale_to_minor_units().unwrap_or(balance);
+    let fits: Result<Amount, NumberError> = Amount::new(balance.amount().abs(), balance.currency());
+    fits.map(drop).map_err(|error| BookError::Entry(BuildError::Amount(error)))
 }
 
 /// The booking day, and the amount with its sign.
@@ -83,19 +95,14 @@ fn booking_day(entry: &Entry) -> Option<Date> {
     Date::from_time(day?)
 }
 
-fn known(
-    connection: &Connection,
-    account: &Account,
-    key: &str,
-) -> Result<Option<(u64, EntryChannel, Entry)>, StoreError> {
+/// The entry that the account has under a key, with its number.
+fn known(connection: &Connection, account: &Account, key: &str) -> Result<Option<(u64, LedgerEntry)>, StoreError> {
     let mut find = connection.prepare_cached(KNOWN).map_err(store_error)?;
     let mut rows = find.query(params![account.row, key]).map_err(store_error)?;
     let Some(row) = rows.next().map_err(store_error)? else { return Ok(None) };
-    let number = row.get::<_, i64>("number").map_err(store_error)?;
-    let channel = channel(&row.get::<_, String>("channel").map_err(store_error)?)?;
-    let entry = stored::read(&row.get::<_, String>("entry").map_err(store_error)?, 1)?;
-    let entry = entry.into_iter().next().ok_or_else(|| corrupt("expected an entry, found none"))?;
-    Ok(Some((u64::try_from(number).map_err(corrupt)?, channel, entry)))
+    let stored = Stored::of(row)?;
+    let (entry, _) = stored.entry(account, row.get("checksum").map_err(store_error)?)?;
+    Ok(Some((u64::try_from(stored.number).map_err(corrupt)?, entry.read()?)))
 }
 
 fn channel_name(channel: EntryChannel) -> Result<&'static str, BookError> {
@@ -104,13 +111,5 @@ fn channel_name(channel: EntryChannel) -> Result<&'static str, BookError> {
         EntryChannel::Ordinary => Ok("ordinary"),
         // Taken for another channel, its narrative might be shown to those who must not see it.
         _ => Err(BookError::Unfaithful),
-    }
-}
-
-pub(super) fn channel(name: &str) -> Result<EntryChannel, StoreError> {
-    match name {
-        "fast_payment" => Ok(EntryChannel::FastPayment),
-        "ordinary" => Ok(EntryChannel::Ordinary),
-        _ => Err(corrupt("expected the name of a channel, found another text")),
     }
 }

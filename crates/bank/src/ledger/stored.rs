@@ -1,56 +1,76 @@
-//! Entries as they are stored: the element `Ntry` as the message has it.
+//! Entries as they are stored: the element `Ntry` as the message has it, and a checksum over what a statement shows.
 //!
 //! The message's own form is stable over versions of this library, and other programs can read it.
 
-use super::account::Account;
-use super::corrupt;
-use super::error::BookError;
-use bankrail_camt052::{DateTime, Document, Entry, ReadLimits, ReadOptions, ReportBuilder, ReportIds};
-use bankrail_values::{Date, Decimal, Money, SimpleUuid, StoreError};
+use super::{account::Account, corrupt};
+use bankrail_camt052::{Direction, WrittenEntry};
+use bankrail_service::PageEntry;
+use bankrail_statement::EntryChannel;
+use bankrail_stores::sqlite::rusqlite::Row;
+use bankrail_stores::sqlite::store_error;
+use bankrail_values::{Decimal, Money, StoreError, parse_decimal};
 
 /// The most bytes of a stored entry, and of all entries of a page but its first.
 pub(super) const MOST_BYTES: usize = 4 << 20;
 
-/// The least that stands before the entries of a message.
-const HEAD: &str = concat!(
-    r#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt>"#,
-    "<GrpHdr><MsgId>0</MsgId><CreDtTm>1970-01-01T00:00:00Z</CreDtTm></GrpHdr>",
-    "<Rpt><Id>0</Id><CreDtTm>1970-01-01T00:00:00Z</CreDtTm><Acct><Id><Othr><Id>0</Id></Othr></Id></Acct>"
-);
-const TAIL: &str = "</Rpt></BkToCstmrAcctRpt></Document>";
-const ENTRY: (&str, &str) = ("<Ntry>", "</Ntry>");
+/// The columns of a row that a statement shows.
+pub(super) struct Stored<'a> {
+    pub(super) number: i64,
+    pub(super) day: &'a str,
+    pub(super) amount: &'a str,
+    pub(super) channel: &'a str,
+    pub(super) entry: &'a str,
+}
 
-/// The stored form of an entry. It makes sure that a statement with this entry alone can be sent, and that the entry
-/// comes back as it is.
-pub(super) fn write(account: &Account, balance: Decimal, day: Date, entry: &Entry) -> Result<String, BookError> {
-    let any = SimpleUuid::from_random_bytes([0; 16]);
-    let ids = ReportIds { message: any, report: any };
-    let created_at = DateTime::parse("1970-01-01T00:00:00.000Z").expect("a constant that is a time");
-    let balance = Money::new(balance, account.currency);
-    let balance = balance.rescale_to_minor_units().unwrap_or(balance);
-    let report = ReportBuilder::new(ids, "CMM", created_at, account.id.as_str(), balance, day).entry(entry.clone());
-    let document = report.build().map_err(BookError::Entry)?;
-    let xml = document.to_xml().map_err(|_| BookError::Unfaithful)?;
-    let written = xml.find(ENTRY.0).zip(xml.rfind(ENTRY.1)).and_then(|(from, to)| xml.get(from..to + ENTRY.1.len()));
-    let written = written.ok_or(BookError::Unfaithful)?;
-    if written.len() > MOST_BYTES {
-        return Err(BookError::TooLarge { most: MOST_BYTES });
+impl<'a> Stored<'a> {
+    pub(super) fn of(row: &'a Row<'_>) -> Result<Self, StoreError> {
+        let text = |column: &str| row.get_ref(column).map_err(store_error)?.as_str().map_err(corrupt);
+        let number = row.get("number").map_err(store_error)?;
+        let [day, amount] = [text("day")?, text("amount")?];
+        Ok(Self { number, day, amount, channel: text("channel")?, entry: text("entry")? })
     }
-    match read(written, 1).ok().as_deref() {
-        Some([again]) if again == entry => Ok(written.to_owned()),
-        _ => Err(BookError::Unfaithful),
+
+    pub(super) fn checksum(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&self.number.to_be_bytes());
+        for text in [self.day, self.amount, self.channel, self.entry] {
+            hasher.update(text.as_bytes());
+            // A byte that no text in UTF-8 has.
+            hasher.update(&[0xff]);
+        }
+        hasher.finalize()
+    }
+
+    /// The amount without its sign.
+    pub(super) fn value(&self) -> Result<Decimal, StoreError> {
+        parse_decimal(self.amount.trim_start_matches('-')).map_err(corrupt)
+    }
+
+    /// The entry as it was written, and whether its checksum proves that: an earlier version stored none.
+    ///
+    /// # Errors
+    /// [`StoreError`] for a row that was damaged.
+    pub(super) fn entry(&self, account: &Account, checksum: Option<u32>) -> Result<(PageEntry, bool), StoreError> {
+        if checksum.is_some_and(|stored| stored != self.checksum()) {
+            return Err(corrupt("expected an entry with its checksum, found another"));
+        }
+        let direction = if self.amount.starts_with('-') { Direction::Debit } else { Direction::Credit };
+        let amount = Money::new(self.value()?, account.currency);
+        let entry = WrittenEntry::assume_written(self.entry.to_owned(), amount, direction);
+        Ok((PageEntry::Written { entry, channel: channel(self.channel)? }, checksum.is_some()))
     }
 }
 
-/// The entries of a text of so many stored forms.
-pub(super) fn read(stored: &str, expected: usize) -> Result<Vec<Entry>, StoreError> {
-    let document = [HEAD, stored, TAIL].concat();
-    // The length of what is stored is bounded; a small entry may have parts that take more memory than text.
-    let limits = ReadLimits::default().memory_per_byte(usize::MAX);
-    let parsed = Document::parse_with(document, &ReadOptions::default().limits(limits)).map_err(corrupt)?;
-    let entries: Vec<Entry> = parsed.document.reports.into_iter().flat_map(|report| report.entries).collect();
-    if entries.len() == expected {
-        return Ok(entries);
+/// The spelling of an amount: that of a debit begins with a minus sign, also if it is zero.
+pub(super) fn amount(entry: &WrittenEntry) -> String {
+    let sign = if *entry.direction() == Direction::Debit { "-" } else { "" };
+    format!("{sign}{}", entry.amount().amount())
+}
+
+pub(super) fn channel(name: &str) -> Result<EntryChannel, StoreError> {
+    match name {
+        "fast_payment" => Ok(EntryChannel::FastPayment),
+        "ordinary" => Ok(EntryChannel::Ordinary),
+        _ => Err(corrupt("expected the name of a channel, found another text")),
     }
-    Err(corrupt(format!("expected {expected} entries, found {}", entries.len())))
 }

@@ -6,6 +6,7 @@ mod look;
 mod model;
 mod pages;
 mod served;
+mod stored;
 
 use bankrail_bank::{Booking, BookingKind, SqliteLedger};
 use bankrail_service::testing::{LedgerFixture, ledger_suite, ledger_suite_while_booking};

@@ -10,12 +10,18 @@ use bankrail_values::Decimal;
 /// `None` when a sum has more digits than the schema allows, or an entry is neither credit nor debit.
 #[must_use]
 pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
+    summary_of_amounts(entries.iter().map(|entry| (&entry.direction, entry.amount.value())))
+}
+
+/// The summary of entries of which only directions and amounts are known, as [`summary_of`] makes it.
+#[must_use]
+pub fn summary_of_amounts<'a>(amounts: impl IntoIterator<Item = (&'a Direction, Decimal)>) -> Option<Summary> {
     let mut credits = Total::default();
     let mut debits = Total::default();
-    for entry in entries {
-        match entry.direction {
-            Direction::Credit => credits.add(entry.amount.value())?,
-            Direction::Debit => debits.add(entry.amount.value())?,
+    for (direction, amount) in amounts {
+        match direction {
+            Direction::Credit => credits.add(amount)?,
+            Direction::Debit => debits.add(amount)?,
             Direction::Other(_) => return None,
         }
     }

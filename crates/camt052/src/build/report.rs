@@ -1,10 +1,12 @@
 //! A statement from a balance and entries.
 
 use super::BuildError;
+use super::written::{TAIL, WrittenEntry, WrittenReport};
 use crate::{Document, Report};
 use bankrail_camt::{
     Account, AccountId, Amount, Balance, BalanceCode, BalanceSubType, BalanceType, BalanceTypeCode, CurrencyCode, Date,
-    DateOrDateTime, DateTime, Direction, Entry, GroupHeader, OtherAccountId, ReportingSource, summary_of,
+    DateOrDateTime, DateTime, Direction, Entry, GroupHeader, OtherAccountId, ReportingSource, Summary, summary_of,
+    summary_of_amounts,
 };
 use bankrail_values::{Currency, Money, SimpleUuid};
 
@@ -151,7 +153,40 @@ impl ReportBuilder {
     ///
     /// # Errors
     /// [`BuildError`] when a value does not fit the message.
-    pub fn build(self) -> Result<Document, BuildError> {
+    pub fn build(mut self) -> Result<Document, BuildError> {
+        let (currency, entries) = (self.balance.currency(), std::mem::take(&mut self.entries));
+        let failed = self.failed.take();
+        let (header, mut report) = self.head()?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if let Some(error) = entries.iter().find_map(|entry| refused(entry, currency)) {
+            return Err(error);
+        }
+        let summary = summary_of(&entries);
+        report.entries = entries;
+        whole(header, report, summary)
+    }
+
+    /// The text of the report with these entries in place of the builder's. It is that of [`ReportBuilder::build`] with
+    /// the same entries; only what stands before the entries is made and checked.
+    ///
+    /// # Errors
+    /// [`BuildError`] when a value does not fit the message.
+    pub fn build_around<'a>(self, entries: &'a [&'a WrittenEntry]) -> Result<WrittenReport<'a>, BuildError> {
+        let own = self.balance.currency();
+        if let Some(other) = entries.iter().map(|entry| entry.amount().currency()).find(|found| *found != own) {
+            return Err(BuildError::Currency { account: own, found: other.to_string() });
+        }
+        let summary = summary_of_amounts(entries.iter().map(|entry| (entry.direction(), entry.amount().amount())));
+        let (header, report) = self.head()?;
+        let mut head = whole(header, report, summary)?.to_xml().map_err(|_| BuildError::Unfaithful)?;
+        head.truncate(head.strip_suffix(TAIL).ok_or(BuildError::Unfaithful)?.len());
+        Ok(WrittenReport { head, entries })
+    }
+
+    /// Everything before the summary.
+    fn head(self) -> Result<(GroupHeader, Report), BuildError> {
         let currency = self.balance.currency();
         if !self.unlisted_currency && !currency.is_listed() {
             return Err(BuildError::UnlistedCurrency { found: currency });
@@ -172,21 +207,7 @@ impl ReportBuilder {
         let mut balance = Balance::new(kind, amount(self.balance)?, direction(self.balance));
         balance.date = Some(DateOrDateTime::Date(Date::from(self.balance_date)));
         report.balances.push(balance);
-        if let Some(error) = self.failed {
-            return Err(error);
-        }
-        if let Some(error) = self.entries.iter().find_map(|entry| refused(entry, currency)) {
-            return Err(error);
-        }
-        report.entries = self.entries;
-        report.summary =
-            Some(Box::new(summary_of(&report.entries).ok_or(BuildError::Sum(bankrail_values::MoneyError::Overflow))?));
-        let mut document = Document::new(vec![report]);
-        document.group_header = Some(header);
-        match document.check_schema() {
-            Some(finding) => Err(finding.into()),
-            None => Ok(document),
-        }
+        Ok((header, report))
     }
 
     fn push<E>(&mut self, entry: E)
@@ -200,6 +221,17 @@ impl ReportBuilder {
                 self.failed.get_or_insert(error.into());
             }
         }
+    }
+}
+
+/// The checked document of one report with its summary.
+fn whole(header: GroupHeader, mut report: Report, summary: Option<Summary>) -> Result<Document, BuildError> {
+    report.summary = Some(Box::new(summary.ok_or(BuildError::Sum(bankrail_values::MoneyError::Overflow))?));
+    let mut document = Document::new(vec![report]);
+    document.group_header = Some(header);
+    match document.check_schema() {
+        Some(finding) => Err(finding.into()),
+        None => Ok(document),
     }
 }
 

@@ -28,3 +28,4 @@ mod tree;
 mod types;
 mod unreadable;
 mod writing;
+mod written;

@@ -1,11 +1,11 @@
 //! The report made from a ledger's page (Specification: "Statement payload").
 
 use crate::ProviderOptions;
-use crate::ledger::{LedgerEntry, LedgerPage};
+use crate::ledger::{LedgerEntry, LedgerPage, PageEntry};
 use crate::time_zone::ReportTimeZone;
-use bankrail_camt052::{BuildError, DateTime, Document, Entry, ReportBuilder, ReportIds, WriteError};
-use bankrail_statement::{AccountId, AccountKind, StatementResponse, apply_narrative};
-use bankrail_values::{HyphenatedUuid, Money, SimpleUuid, Timestamp};
+use bankrail_camt052::{BuildError, DateTime, Entry, ReportBuilder, ReportIds, WriteError, WrittenEntry};
+use bankrail_statement::{AccountKind, StatementResponse, apply_narrative};
+use bankrail_values::{Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
 use std::fmt;
 use uuid::Uuid;
@@ -24,6 +24,8 @@ pub(crate) enum PageError {
     NoProgress,
     #[error("expected entries on a page that is not the last, found none")]
     NothingBeforeMore,
+    #[error("expected an element Ntry where the ledger has written one, found another text")]
+    Entry,
     #[error("the report cannot be built")]
     Build(#[from] BuildError),
     #[error("the report cannot be written")]
@@ -34,7 +36,7 @@ impl PageError {
     /// What is wrong and in which element, for the log: no text of the ledger's.
     pub(crate) fn place(&self) -> String {
         match self {
-            Self::TooManyEntries { .. } | Self::NoProgress | Self::NothingBeforeMore => self.to_string(),
+            Self::TooManyEntries { .. } | Self::NoProgress | Self::NothingBeforeMore | Self::Entry => self.to_string(),
             Self::Build(BuildError::Invalid { path, kind }) => format!("{self}: {path}: {}", variant(kind)),
             Self::Build(error) => format!("{self}: {}", variant(error)),
             Self::Write(WriteError::Invalid { finding }) => {
@@ -50,38 +52,40 @@ fn variant(error: &impl fmt::Debug) -> String {
     format!("{error:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
 }
 
-/// The report, without what the customer may not see.
-pub(crate) fn document(
+/// The JSON of the answer, with a report without what the customer may not see. The XML is written directly into it,
+/// escaped and without a copy. Where nothing is hidden, entries that the ledger has written are sent as they are.
+pub(crate) fn write(
     options: &ProviderOptions,
-    key: HyphenatedUuid,
-    account: &AccountId,
+    response: &StatementResponse,
     narrative: bool,
     page: LedgerPage,
     now: Timestamp,
-) -> Result<Document, PageError> {
-    let balance = Money::new(page.balance, page.account.currency);
+) -> Result<Bytes, PageError> {
+    let LedgerPage { account, balance, balance_date, entries, .. } = page;
+    let balance = Money::new(balance, account.currency);
+    let key = response.request_key;
     let mut report = ReportBuilder::new(
         // Default: the message id is the request key without its hyphens.
         ReportIds { message: key.to_simple(), report: SimpleUuid::from(Uuid::new_v4()) },
-        page.account.reporting_source.as_deref().unwrap_or(&options.reporting_source),
+        account.reporting_source.as_deref().unwrap_or(&options.reporting_source),
         created_at(now, &options.report_time_zone),
-        account.as_str(),
+        response.account.as_str(),
         // With the currency's number of decimals, if no digit is lost.
         balance.rescale_to_minor_units().unwrap_or(balance),
-        page.balance_date,
-    )
-    .entries(page.entries.into_iter().map(|entry| shown(entry, page.account.kind, narrative)));
-    if let Some(name) = page.account.name {
+        balance_date,
+    );
+    if let Some(name) = account.name {
         report = report.account_name(name);
     }
-    Ok(report.build()?)
-}
-
-/// The JSON of the answer. The XML is written directly into it, escaped and without a copy.
-pub(crate) fn write(response: &StatementResponse, document: &Document) -> Result<Bytes, PageError> {
-    let entries = document.reports.iter().map(|report| report.entries.len()).sum::<usize>();
-    let mut body = String::with_capacity(entries.saturating_mul(BYTES_AN_ENTRY).saturating_add(4096));
-    response.write_json(document, &mut body)?;
+    let mut body = String::with_capacity(entries.len().saturating_mul(BYTES_AN_ENTRY).saturating_add(4096));
+    let written: Option<Vec<&WrittenEntry>> = entries.iter().map(PageEntry::written).collect();
+    if let Some(written) = written.filter(|_| narrative) {
+        response.write_json_of(report.build_around(&written)?.parts(), &mut body);
+        return Ok(body.into());
+    }
+    let entries: Result<Vec<LedgerEntry>, _> = entries.into_iter().map(PageEntry::read).collect();
+    let entries = entries.map_err(|_| PageError::Entry)?.into_iter().map(|entry| shown(entry, account.kind, narrative));
+    response.write_json(&report.entries(entries).build()?, &mut body)?;
     Ok(body.into())
 }
 

@@ -1,7 +1,7 @@
 //! The rules of a ledger.
 
 use crate::statement_endpoint::report;
-use crate::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, ProviderOptions, StatementQuery};
+use crate::{Ledger, LedgerAnswer, LedgerPage, PageEntry, ProviderOptions, StatementQuery};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, MaxEntries, Page, PagePosition, SortOrder, StatementResponse};
 use bankrail_values::{Date, HyphenatedUuid, Timestamp};
@@ -146,7 +146,7 @@ fn lengths(entries: usize) -> impl Iterator<Item = MaxEntries> {
     [1, 2, 3, entries - 1, entries, entries.saturating_add(1)].into_iter().filter_map(MaxEntries::new)
 }
 
-fn entries(pages: &[LedgerPage]) -> Vec<LedgerEntry> {
+fn entries(pages: &[LedgerPage]) -> Vec<PageEntry> {
     pages.iter().flat_map(|page| &page.entries).cloned().collect()
 }
 
@@ -189,11 +189,8 @@ fn can_be_sent(fixture: &LedgerFixture, page: &LedgerPage) {
     let options = ProviderOptions::default();
     let key = HyphenatedUuid::from_random_bytes([7; 16]);
     for narrative in [true, false] {
-        let document =
-            report::document(&options, key, &fixture.account, narrative, page.clone(), Timestamp::UNIX_EPOCH);
         let response = StatementResponse::new(&fixture.account, key, Page::Last);
-        let written = document.and_then(|document| report::write(&response, &document));
-        if let Err(error) = written {
+        if let Err(error) = report::write(&options, &response, narrative, page.clone(), Timestamp::UNIX_EPOCH) {
             panic!("a page can be sent as a report: {}", error.place());
         }
     }

@@ -83,6 +83,12 @@ impl Default for JsonObjectWriter {
 pub fn write_string(text: &str, out: &mut String) {
     out.reserve(text.len().saturating_add(2));
     out.push('"');
+    write_content(text, out);
+    out.push('"');
+}
+
+/// Appends `text` to `out` as a part of a JSON string, without quotation marks around it.
+pub fn write_content(text: &str, out: &mut String) {
     let mut rest = text;
     loop {
         // The byte that ends the plain part is ASCII, so the split is between two characters.
@@ -102,5 +108,4 @@ pub fn write_string(text: &str, out: &mut String) {
         }
         rest = characters.as_str();
     }
-    out.push('"');
 }

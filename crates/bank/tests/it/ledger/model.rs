@@ -50,7 +50,7 @@ fn days() -> [Date; 2] {
 }
 
 fn amounts(page: &LedgerPage) -> Vec<Decimal> {
-    page.entries.iter().map(|entry| entry.entry.signed_amount().unwrap()).collect()
+    page.clone().read_entries().unwrap().iter().map(|entry| entry.entry.signed_amount().unwrap()).collect()
 }
 
 async fn run(steps: Vec<Step>) {
@@ -136,8 +136,9 @@ async fn references(ledger: &SqliteLedger, order: SortOrder, most: u16) -> Vec<S
     let mut position = None;
     loop {
         let LedgerAnswer::Page(page) = page(ledger, days()[0], order, most, position).await else { panic!("a page") };
-        listed.extend(page.entries.iter().map(|entry| entry.entry.references().next().unwrap().1.to_owned()));
-        position = page.next;
+        position = page.next.clone();
+        let entries = page.read_entries().unwrap();
+        listed.extend(entries.iter().map(|entry| entry.entry.references().next().unwrap().1.to_owned()));
         if position.is_none() {
             return listed;
         }

@@ -43,7 +43,7 @@ async fn a_page_ends_where_its_sums_would_not_fit() {
             let created_at = "2021-07-29T17:10:05.175+10:00".parse().unwrap();
             let ids = ReportIds { message: any, report: any };
             let report = ReportBuilder::new(ids, "CMM", created_at, "1", balance, today());
-            assert!(report.entries(page.entries.into_iter().map(|entry| entry.entry)).build().is_ok());
+            assert!(report.entries(page.read_entries().unwrap().into_iter().map(|entry| entry.entry)).build().is_ok());
         }
     }
 }

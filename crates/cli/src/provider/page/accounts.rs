@@ -203,10 +203,11 @@ async fn entries(shared: &Shared, id: &AccountId, day: Date, below: Option<u64>)
     };
     let own = format!("/accounts/{id}?day={day}");
     let before = ledger.last_day(id, Some(day)).await?;
+    let next = found.next.clone();
     Ok(Some(Day {
         day: day.to_string(),
-        entries: found.entries.iter().map(EntryRow::new).collect(),
-        earlier: found.next.and_then(|next| next.as_number()).map(|number| format!("{own}&below={number}")),
+        entries: found.read_entries()?.iter().map(EntryRow::new).collect(),
+        earlier: next.and_then(|next| next.as_number()).map(|number| format!("{own}&below={number}")),
         later: below.map(|_| own),
         before: before.map(|day| (format!("/accounts/{id}?day={day}"), day.to_string())),
     }))
