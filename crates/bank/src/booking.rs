@@ -6,9 +6,10 @@ mod kind;
 pub use error::{BookingError, BookingMember};
 pub use kind::{BookingKind, BookingKindError};
 
-use bankrail_camt052::{Amount, Direction, EntryBuilder, NumberError, Transaction};
+use bankrail_camt052::{Amount, Direction, EntryBuilder, NumberError};
 use bankrail_service::LedgerEntry;
 use bankrail_values::{Date, Decimal, Money};
+use std::collections::BTreeMap;
 
 /// What happened on an account: it makes the entry of a statement.
 ///
@@ -37,25 +38,16 @@ pub struct Booking {
     day: Date,
     value_date: Option<Date>,
     reversal: bool,
-    key: Option<String>,
-    reference: Option<String>,
-    end_to_end_id: Option<String>,
-    counterparty: Option<String>,
-    narrative: Option<String>,
-    virtual_account: Option<String>,
-    virtual_account_issuer: Option<String>,
-    mandate: Option<String>,
-    cheque: Option<String>,
+    texts: BTreeMap<BookingMember, String>,
 }
 
 /// A setter of a text.
 macro_rules! texts {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+    ($($(#[$doc:meta])* $name:ident: $Member:ident,)*) => {
         $($(#[$doc])*
         #[must_use]
-        pub fn $name(mut self, text: impl Into<String>) -> Self {
-            self.$name = Some(text.into());
-            self
+        pub fn $name(self, text: impl Into<String>) -> Self {
+            self.text(BookingMember::$Member, text)
         })*
     };
 }
@@ -69,22 +61,17 @@ impl Booking {
     /// A booking of an amount, more than zero, on a booking day that is also its value date.
     #[must_use]
     pub fn new(kind: BookingKind, amount: Money, day: Date) -> Self {
-        Self {
-            kind,
-            amount,
-            day,
-            value_date: None,
-            reversal: false,
-            key: None,
-            reference: None,
-            end_to_end_id: None,
-            counterparty: None,
-            narrative: None,
-            virtual_account: None,
-            virtual_account_issuer: None,
-            mandate: None,
-            cheque: None,
-        }
+        Self { kind, amount, day, value_date: None, reversal: false, texts: BTreeMap::new() }
+    }
+
+    /// Sets a text of this name.
+    pub(crate) fn text(mut self, member: BookingMember, text: impl Into<String>) -> Self {
+        self.texts.insert(member, text.into());
+        self
+    }
+
+    fn get(&self, member: BookingMember) -> Option<&str> {
+        self.texts.get(&member).map(String::as_str)
     }
 
     /// The value date (`ValDt`). Default: the booking day.
@@ -104,30 +91,30 @@ impl Booking {
     texts! {
         /// The key by which a ledger knows a booking that it is given again: 1 to 128 characters, unique in the
         /// account. It is not in the entry. Default: the reference.
-        key,
+        key: Key,
         /// The bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. It is also the key if there is no other.
-        reference,
+        reference: Reference,
         /// The end-to-end identification (`Refs/EndToEndId`): 1 to 35 characters.
-        end_to_end_id,
+        end_to_end_id: EndToEndId,
         /// The other party's name: the debtor of a credit, the creditor of a debit (`RltdPties`), 1 to 140 characters.
         /// The parties of a reversal keep the roles that they had.
-        counterparty,
+        counterparty: Counterparty,
         /// The remittance text (`RmtInf/Ustrd`): 1 to 280 characters, in pieces of 140.
-        narrative,
+        narrative: Narrative,
         /// The number of the virtual account that a credit is for (`CdtrAcct/Id/Othr/Id`): 1 to 34 characters.
-        virtual_account,
+        virtual_account: VirtualAccount,
         /// The code of the branch that issued the virtual account (`CdtrAcct/Id/Othr/Issr`): 1 to 35 characters.
-        virtual_account_issuer,
+        virtual_account_issuer: VirtualAccountIssuer,
         /// The mandate of a direct debit (`Refs/MndtId`): 1 to 35 characters.
-        mandate,
+        mandate: Mandate,
         /// The number of a cheque (`Refs/ChqNb`): 1 to 35 characters.
-        cheque,
+        cheque: Cheque,
     }
 
     /// The key: [`Booking::key`], or else [`Booking::reference`].
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&str> {
-        self.key.as_deref().or(self.reference.as_deref())
+        self.get(BookingMember::Key).or(self.get(BookingMember::Reference))
     }
 
     /// The entry, with the channel of the kind.
@@ -144,33 +131,30 @@ impl Booking {
         let mut entry = EntryBuilder::new(Money::new(signed, amount.currency()), self.day)
             .value_date(self.value_date.unwrap_or(self.day))
             .bank_transaction_code(domain, family, sub_family)
-            .narrative(self.narrative.as_deref().unwrap_or_default());
-        if let Some(reference) = &self.reference {
+            .narrative(self.get(BookingMember::Narrative).unwrap_or_default());
+        if let Some(reference) = self.get(BookingMember::Reference) {
             entry = entry.servicer_reference(reference);
         }
-        if let Some(id) = &self.end_to_end_id {
+        if let Some(id) = self.get(BookingMember::EndToEndId) {
             entry = entry.end_to_end_id(id);
         }
-        if let Some(name) = &self.counterparty {
+        if let Some(name) = self.get(BookingMember::Counterparty) {
             entry = if is_credit { entry.debtor(name) } else { entry.creditor(name) };
         }
-        if let Some(number) = &self.virtual_account {
-            entry = entry.creditor_account(number, self.virtual_account_issuer.as_deref());
+        if let Some(number) = self.get(BookingMember::VirtualAccount) {
+            entry = entry.creditor_account(number, self.get(BookingMember::VirtualAccountIssuer));
         }
         let mut entry = entry.build().map_err(BookingError::Entry)?;
         entry.reversal = self.reversal.then_some(true);
-        if let Some(transaction) = entry.details.iter_mut().flat_map(|details| &mut details.transactions).next() {
-            self.add_references(transaction);
+        let references = [BookingMember::Mandate, BookingMember::Cheque].map(|member| self.get(member));
+        if references != [None, None]
+            && let Some(transaction) = entry.details.iter_mut().flat_map(|details| &mut details.transactions).next()
+        {
+            let [mandate, cheque] = references.map(|text| text.map(Into::into));
+            let references = transaction.references.get_or_insert_default();
+            (references.mandate_id, references.cheque_number) = (mandate, cheque);
         }
         Ok(LedgerEntry::new(entry, self.kind.channel()))
-    }
-
-    fn add_references(&self, transaction: &mut Transaction) {
-        if self.mandate.is_some() || self.cheque.is_some() {
-            let references = transaction.references.get_or_insert_default();
-            references.mandate_id = self.mandate.as_deref().map(Into::into);
-            references.cheque_number = self.cheque.as_deref().map(Into::into);
-        }
     }
 
     /// The amount with its currency's number of decimals.
@@ -196,30 +180,19 @@ impl Booking {
     }
 
     fn check_texts(&self) -> Result<(), BookingError> {
-        use BookingMember as M;
-        for (member, text, most) in [
-            (M::Key, self.key.as_deref(), Self::MAX_KEY),
-            (M::Reference, self.reference.as_deref(), 35),
-            (M::EndToEndId, self.end_to_end_id.as_deref(), 35),
-            (M::Counterparty, self.counterparty.as_deref(), 140),
-            (M::Narrative, self.narrative.as_deref(), Self::MAX_NARRATIVE),
-            (M::VirtualAccount, self.virtual_account.as_deref(), 34),
-            (M::VirtualAccountIssuer, self.virtual_account_issuer.as_deref(), 35),
-            (M::Mandate, self.mandate.as_deref(), 35),
-            (M::Cheque, self.cheque.as_deref(), 35),
-        ] {
-            let Some(text) = text else { continue };
-            check_text(member, text, most)?;
+        for (member, most) in BookingMember::TEXTS {
+            self.get(*member).map_or(Ok(()), |text| check_text(*member, text, *most))?;
         }
         Ok(())
     }
 
     fn check_virtual_account(&self) -> Result<(), BookingError> {
-        let named = self.virtual_account.is_some();
+        let named = self.get(BookingMember::VirtualAccount).is_some();
         if named && self.kind.direction() == Direction::Debit {
             return Err(BookingError::DebitOfVirtualAccount);
         }
-        let wanted = self.virtual_account_issuer.is_some() || self.kind == BookingKind::VirtualAccountCredit;
+        let issued = self.get(BookingMember::VirtualAccountIssuer).is_some();
+        let wanted = issued || self.kind == BookingKind::VirtualAccountCredit;
         if wanted && !named { Err(BookingError::NoVirtualAccount) } else { Ok(()) }
     }
 }

@@ -15,11 +15,12 @@ pub use look::LedgerAccount;
 
 use super::Booking;
 use crate::customers::AccountRegistrar;
+use crate::sql::{corrupt, run};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, PageEntry, RegisteredAccount, StatementQuery};
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::rusqlite::Connection;
-use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError, store_error};
+use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError};
 use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
 
 /// A [`Ledger`] in a [`SqliteStore`]: accounts, the customers that may ask for them, balances and booked entries.
@@ -253,24 +254,16 @@ impl AccountRegistrar for SqliteLedger {
 
 /// Runs a piece of a transaction whose effects stay together, whatever the caller does after an error.
 fn whole<T, E: From<StoreError>>(connection: &Connection, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    let run = |sql| -> Result<(), StoreError> {
-        let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
-        statement.execute([]).map(drop).map_err(store_error)
-    };
-    run("SAVEPOINT bankrail_ledger")?;
+    run(connection, "SAVEPOINT bankrail_ledger", [])?;
     let done = work();
     if done.is_err() {
         // Fails when SQLite has rolled the whole transaction back by itself. The first error says why.
-        let _ = run("ROLLBACK TO bankrail_ledger").and_then(|()| run("RELEASE bankrail_ledger"));
+        let _ = run(connection, "ROLLBACK TO bankrail_ledger", [])
+            .and_then(|_| run(connection, "RELEASE bankrail_ledger", []));
         return done;
     }
-    run("RELEASE bankrail_ledger")?;
+    run(connection, "RELEASE bankrail_ledger", [])?;
     done
-}
-
-/// A record that this version cannot read.
-fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
-    StoreError::new(StoreErrorKind::Corrupt, cause)
 }
 
 #[cfg(test)]

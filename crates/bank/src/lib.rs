@@ -6,6 +6,8 @@ mod booking;
 mod customers;
 #[cfg(feature = "sqlite")]
 mod ledger;
+#[cfg(feature = "sqlite")]
+mod sql;
 
 pub use booking::{Booking, BookingError, BookingKind, BookingKindError, BookingMember};
 pub use customers::{

@@ -7,7 +7,7 @@
 //! What it knows is in `provider.sqlite`, and what it granted and served in `audit.jsonl`. `provider FOLDER book FILE`
 //! books what a CSV file says, and `provider FOLDER send ENDPOINT KIND FILE` delivers a message, both while it serves.
 
-use bankrail::bank::{CustomerFolder, DirectoryFollower, SqliteLedger};
+use bankrail::bank::{CustomerFolder, CustomerFolderOptions, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::token::TokenStore;
 use bankrail::client_assertion::{Audience, ReplayStore, Verifier, VerifierOptions};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
@@ -106,7 +106,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let limiter = Arc::new(Limiter::new(Limits::new(), keys.2));
             let endpoints = Endpoints::new();
             let signing = SigningKey::from_pem(&String::from_utf8(file("signing.pem")?)?)?;
-            let directory = Arc::new(CustomerFolder::open(folder.join("customers"))?);
+            let directory = Arc::new(CustomerFolder::open(folder.join("customers"), CustomerFolderOptions::new())?);
             let mut follower = DirectoryFollower::new()
                 .limiter(limiter.clone())
                 .accounts(Arc::new(ledger.clone()))

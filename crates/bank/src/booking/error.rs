@@ -1,54 +1,53 @@
 //! Why a booking makes no entry.
 
+use super::Booking;
 use bankrail_camt052::BuildError;
 use std::fmt;
 
-/// A member of a [`Booking`](super::Booking). Its name is that of the setter and of the column in files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BookingMember {
-    /// The amount.
-    Amount,
-    /// The currency of the amount.
-    Currency,
-    /// The bank's reference.
-    Reference,
-    /// The key by which a repeated booking is known.
-    Key,
-    /// The end-to-end identification.
-    EndToEndId,
-    /// The other party's name.
-    Counterparty,
-    /// The remittance text.
-    Narrative,
-    /// The number of the virtual account.
-    VirtualAccount,
-    /// The branch that issued the virtual account.
-    VirtualAccountIssuer,
-    /// The mandate's identification.
-    Mandate,
-    /// The number of the cheque.
-    Cheque,
+/// States each member once: its name, and for a text the most characters.
+macro_rules! members {
+    ($($(#[$doc:meta])* $Member:ident = $name:literal $(to $most:expr)?,)*) => {
+        /// A member of a [`Booking`](super::Booking). Its name is that of the setter and of the column in files.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum BookingMember { $($(#[$doc])* $Member,)* }
+
+        impl BookingMember {
+            /// The texts, each with the most characters that it has.
+            pub(crate) const TEXTS: &'static [(Self, usize)] = &[$($((Self::$Member, $most),)?)*];
+
+            /// The name, such as `end_to_end_id`.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$Member => $name,)* }
+            }
+        }
+    };
 }
 
-impl BookingMember {
-    /// The name, such as `end_to_end_id`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Amount => "amount",
-            Self::Currency => "currency",
-            Self::Reference => "reference",
-            Self::Key => "key",
-            Self::EndToEndId => "end_to_end_id",
-            Self::Counterparty => "counterparty",
-            Self::Narrative => "narrative",
-            Self::VirtualAccount => "virtual_account",
-            Self::VirtualAccountIssuer => "virtual_account_issuer",
-            Self::Mandate => "mandate",
-            Self::Cheque => "cheque",
-        }
-    }
+members! {
+    /// The amount.
+    Amount = "amount",
+    /// The currency of the amount.
+    Currency = "currency",
+    /// The key by which a repeated booking is known.
+    Key = "key" to Booking::MAX_KEY,
+    /// The bank's reference.
+    Reference = "reference" to 35,
+    /// The end-to-end identification.
+    EndToEndId = "end_to_end_id" to 35,
+    /// The other party's name.
+    Counterparty = "counterparty" to 140,
+    /// The remittance text.
+    Narrative = "narrative" to Booking::MAX_NARRATIVE,
+    /// The number of the virtual account.
+    VirtualAccount = "virtual_account" to 34,
+    /// The branch that issued the virtual account.
+    VirtualAccountIssuer = "virtual_account_issuer" to 35,
+    /// The mandate's identification.
+    Mandate = "mandate" to 35,
+    /// The number of the cheque.
+    Cheque = "cheque" to 35,
 }
 
 impl fmt::Display for BookingMember {

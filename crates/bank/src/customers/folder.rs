@@ -65,9 +65,9 @@ use tokio::time::Instant;
 ///   users of the machine may read it (Unix only).
 ///
 /// ```no_run
-/// use bankrail_bank::CustomerFolder;
+/// use bankrail_bank::{CustomerFolder, CustomerFolderOptions};
 /// use std::sync::Arc;
-/// let directory = Arc::new(CustomerFolder::open("/etc/bank/customers")?);
+/// let directory = Arc::new(CustomerFolder::open("/etc/bank/customers", CustomerFolderOptions::new())?);
 /// # Ok::<(), bankrail_bank::CustomersError>(())
 /// ```
 #[derive(Clone)]
@@ -93,16 +93,12 @@ impl CustomerFolder {
     /// The most files of customers.
     pub const MAX_FILES: usize = 10_000;
 
-    /// Reads a folder, with the default options. Blocks while it reads.
+    /// Reads a folder. Blocks while it reads.
     ///
     /// # Errors
     /// [`CustomersError`] with all faults of all files.
-    pub fn open(path: impl Into<PathBuf>) -> Result<Self, CustomersError> {
-        CustomerFolderOptions::new().open(path)
-    }
-
-    fn open_with(path: PathBuf, options: CustomerFolderOptions) -> Result<Self, CustomersError> {
-        let looked = Mutex::new(Instant::now());
+    pub fn open(path: impl Into<PathBuf>, options: CustomerFolderOptions) -> Result<Self, CustomersError> {
+        let (path, looked) = (path.into(), Mutex::new(Instant::now()));
         let mut loaded = Loaded::default();
         let customers = Arc::new(loaded.load(&path, &options)?);
         let (state, loaded) = (State { customers, rejected: None }, Arc::new(tokio::sync::Mutex::new(loaded)));

@@ -34,11 +34,12 @@ const MAX_CACHED: usize = 10_000;
 ///
 /// ```
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// use bankrail_bank::SqliteDirectory;
+/// use bankrail_bank::{SqliteDirectory, SqliteDirectoryOptions};
 /// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
 /// use std::sync::Arc;
 ///
-/// let directory = Arc::new(SqliteDirectory::new(SqliteStore::open("bank.db", SqliteOptions::new())?));
+/// let store = SqliteStore::open("bank.db", SqliteOptions::new())?;
+/// let directory = Arc::new(SqliteDirectory::new(store, SqliteDirectoryOptions::new()));
 /// assert!(directory.list().await?.is_empty());
 /// # Ok(())
 /// # }
@@ -61,15 +62,8 @@ struct Cache {
 impl SqliteDirectory {
     /// The customers in this store.
     #[must_use]
-    pub fn new(store: SqliteStore) -> Self {
-        Self { store, options: SqliteDirectoryOptions::default(), cache: Arc::default() }
-    }
-
-    /// Sets the options.
-    #[must_use]
-    pub fn with_options(mut self, options: SqliteDirectoryOptions) -> Self {
-        self.options = options;
-        self
+    pub fn new(store: SqliteStore, options: SqliteDirectoryOptions) -> Self {
+        Self { store, options, cache: Arc::default() }
     }
 
     /// The codes of all customers in ascending order.

@@ -1,14 +1,13 @@
 //! Accounts, and the customers that may ask for them.
 
-use super::corrupt;
 use super::error::{AccountError, RegisterError};
 use crate::booking::{BookingMember, check_text};
+use crate::sql::{self, corrupt, get};
 use bankrail_camt052::{Amount, NumberError};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::RegisteredAccount;
 use bankrail_statement::{AccountId, AccountKind};
-use bankrail_stores::sqlite::rusqlite::{Connection, OptionalExtension as _, Row, params};
-use bankrail_stores::sqlite::store_error;
+use bankrail_stores::sqlite::rusqlite::{Connection, Row, params};
 use bankrail_values::{Currency, Decimal, Money, StoreError, parse_decimal};
 use std::collections::HashSet;
 
@@ -43,9 +42,7 @@ pub(super) struct Account {
 }
 
 pub(super) fn find(connection: &Connection, id: &AccountId) -> Result<Option<Account>, StoreError> {
-    let mut find = connection.prepare_cached(FIND).map_err(store_error)?;
-    let mut rows = find.query([id.as_str()]).map_err(store_error)?;
-    rows.next().map_err(store_error)?.map(account).transpose()
+    sql::row(connection, FIND, [id.as_str()], account)
 }
 
 /// The account with what statements say about it; `None` unless it is registered for the customer.
@@ -54,27 +51,23 @@ pub(super) fn registered(
     customer: &CustomerCode,
     id: &AccountId,
 ) -> Result<Option<(Account, RegisteredAccount)>, StoreError> {
-    let mut find = connection.prepare_cached(REGISTERED).map_err(store_error)?;
-    let mut rows = find.query([id.as_str(), customer.as_str()]).map_err(store_error)?;
-    let Some(row) = rows.next().map_err(store_error)? else { return Ok(None) };
-    let found = account(row)?;
-    let mut facts = RegisteredAccount::new(found.currency);
-    facts.name = row.get("name").map_err(store_error)?;
-    facts.reporting_source = row.get("reporting_source").map_err(store_error)?;
-    if row.get("virtual_accounts").map_err(store_error)? {
-        facts = facts.with_virtual_accounts();
-    }
-    Ok(Some((found, facts)))
+    sql::row(connection, REGISTERED, [id.as_str(), customer.as_str()], |row| {
+        let found = account(row)?;
+        let mut facts = RegisteredAccount::new(found.currency);
+        facts.name = get(row, "name")?;
+        facts.reporting_source = get(row, "reporting_source")?;
+        Ok((found, if get(row, "virtual_accounts")? { facts.with_virtual_accounts() } else { facts }))
+    })
 }
 
 pub(super) fn account(row: &Row<'_>) -> Result<Account, StoreError> {
-    let text = |column: &str| row.get::<_, String>(column).map_err(store_error);
+    let text = |column| get::<String>(row, column);
     Ok(Account {
-        row: row.get("id").map_err(store_error)?,
+        row: get(row, "id")?,
         id: text("account")?,
         currency: Currency::parse(&text("currency")?).map_err(corrupt)?,
         balance: parse_decimal(&text("balance")?).map_err(corrupt)?,
-        last_entry: row.get("last_entry").map_err(store_error)?,
+        last_entry: get(row, "last_entry")?,
     })
 }
 
@@ -83,26 +76,19 @@ pub(super) fn open(connection: &Connection, id: &AccountId, opening: Money) -> R
     let currency = opening.currency();
     if let Some(there) = find(connection, id)? {
         let same = there.currency == currency;
-        return if same {
-            Ok(false)
-        } else {
-            Err(AccountError::Currency { expected: there.currency, found: currency })
-        };
+        return same.then_some(false).ok_or(AccountError::Currency { expected: there.currency, found: currency });
     }
     if !currency.is_listed() {
         return Err(AccountError::UnlistedCurrency { found: currency });
     }
     let fits: Result<Amount, NumberError> = Amount::new(opening.amount().abs(), currency);
     fits.map_err(|_| AccountError::Balance)?;
-    let mut open = connection.prepare_cached(OPEN).map_err(store_error)?;
-    let row = params![id.as_str(), currency.as_str(), opening.amount().to_string()];
-    open.execute(row).map_err(store_error)?;
+    sql::run(connection, OPEN, params![id.as_str(), currency.as_str(), opening.amount().to_string()])?;
     Ok(true)
 }
 
 pub(super) fn set_balance(connection: &Connection, account: i64, balance: Decimal) -> Result<(), StoreError> {
-    let mut set = connection.prepare_cached(SET_BALANCE).map_err(store_error)?;
-    set.execute(params![account, balance.to_string()]).map(drop).map_err(store_error)
+    sql::run(connection, SET_BALANCE, params![account, balance.to_string()]).map(drop)
 }
 
 pub(super) fn register(
@@ -110,7 +96,7 @@ pub(super) fn register(
     customer: &CustomerCode,
     accounts: &[(AccountId, RegisteredAccount)],
 ) -> Result<(), RegisterError> {
-    connection.prepare_cached(CLEAR).map_err(store_error)?.execute([customer.as_str()]).map_err(store_error)?;
+    sql::run(connection, CLEAR, [customer.as_str()])?;
     let mut seen = HashSet::new();
     for (number, (id, facts)) in (1..).zip(accounts) {
         if !seen.insert(id) {
@@ -138,11 +124,8 @@ fn register_one(
         return Err(AccountError::ReportingSource);
     }
     open(connection, id, Money::new(Decimal::ZERO, *currency))?;
-    let row = connection.prepare_cached(FIND).map_err(store_error)?.query_row([id.as_str()], |row| row.get(0));
-    let row: Option<i64> = row.optional().map_err(store_error)?;
+    let row = find(connection, id)?.map(|account| account.row);
     let virtual_accounts = *kind == AccountKind::WithVirtualAccounts;
-    let mut register = connection.prepare_cached(REGISTER).map_err(store_error)?;
-    let values = params![customer.as_str(), row, name, virtual_accounts, reporting_source];
-    register.execute(values).map(drop).map_err(store_error)?;
+    sql::run(connection, REGISTER, params![customer.as_str(), row, name, virtual_accounts, reporting_source])?;
     Ok(())
 }

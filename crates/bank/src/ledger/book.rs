@@ -1,15 +1,14 @@
 //! Booking.
 
 use super::account::Account;
-use super::corrupt;
 use super::error::BookError;
 use super::stored::{self, Stored};
 use crate::booking::{Booking, BookingMember, check_text};
+use crate::sql::{self, corrupt};
 use bankrail_camt052::{Amount, BuildError, DateOrDateTime, Entry, EntryStatus, NumberError, WrittenEntry};
 use bankrail_service::LedgerEntry;
 use bankrail_statement::EntryChannel;
 use bankrail_stores::sqlite::rusqlite::{Connection, params};
-use bankrail_stores::sqlite::store_error;
 use bankrail_values::{Date, Decimal, Money, StoreError};
 
 const KNOWN: &str =
@@ -55,12 +54,10 @@ pub(super) fn book(
         return Err(BookError::TooLarge { most: stored::MOST_BYTES });
     }
     let (day, amount, channel) = (day.to_string(), stored::amount(&written), channel_name(entry.channel)?);
-    let row = Stored { number, day: &day, amount: &amount, channel, entry: written.xml() };
-    let mut insert = connection.prepare_cached(INSERT).map_err(store_error)?;
-    let values = params![account.row, number, day, amount, channel, key, written.xml(), row.checksum()];
-    insert.execute(values).map_err(store_error)?;
-    let mut change = connection.prepare_cached(CHANGE).map_err(store_error)?;
-    change.execute(params![account.row, balance.to_string(), number]).map_err(store_error)?;
+    let row = Stored { number, day: &day, amount: &amount, channel, entry: written.xml(), checksum: None };
+    let values = params![account.row, number, day, amount, channel, key, written.xml(), row.right_checksum()];
+    sql::run(connection, INSERT, values)?;
+    sql::run(connection, CHANGE, params![account.row, balance.to_string(), number])?;
     Ok(Booked::New(u64::try_from(number).map_err(corrupt)?))
 }
 
@@ -97,12 +94,11 @@ fn booking_day(entry: &Entry) -> Option<Date> {
 
 /// The entry that the account has under a key, with its number.
 fn known(connection: &Connection, account: &Account, key: &str) -> Result<Option<(u64, LedgerEntry)>, StoreError> {
-    let mut find = connection.prepare_cached(KNOWN).map_err(store_error)?;
-    let mut rows = find.query(params![account.row, key]).map_err(store_error)?;
-    let Some(row) = rows.next().map_err(store_error)? else { return Ok(None) };
-    let stored = Stored::of(row)?;
-    let (entry, _) = stored.entry(account, row.get("checksum").map_err(store_error)?)?;
-    Ok(Some((u64::try_from(stored.number).map_err(corrupt)?, entry.read()?)))
+    sql::row(connection, KNOWN, params![account.row, key], |row| {
+        let stored = Stored::of(row)?;
+        let (entry, _) = stored.entry(account)?;
+        Ok((u64::try_from(stored.number).map_err(corrupt)?, entry.read()?))
+    })
 }
 
 fn channel_name(channel: EntryChannel) -> Result<&'static str, BookError> {

@@ -25,32 +25,14 @@ pub struct Loaded {
     pub other_balances: u64,
 }
 
-/// Options of the loaders of camt documents.
-#[derive(Clone, Copy, Debug)]
-pub struct LoadOptions {
-    channel: fn(&Entry) -> EntryChannel,
-}
-
-impl Default for LoadOptions {
-    fn default() -> Self {
-        Self { channel: channel_by_code }
-    }
-}
-
-impl LoadOptions {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How the channel of an entry is told, which a document does not say. Default: domestic credit transfers (`PMNT`,
-    /// `RCDT` or `ICDT`, `DMCT`) are of the fast-payment channel, so that `includeNarrative` can hide their parties
-    /// and texts; all others are not.
-    #[must_use]
-    pub fn channel(mut self, channel: fn(&Entry) -> EntryChannel) -> Self {
-        self.channel = channel;
-        self
+bankrail_values::options! {
+    /// Options of the loaders of camt documents.
+    #[derive(Clone, Copy, Debug)]
+    pub struct LoadOptions {
+        /// How the channel of an entry is told, which a document does not say. Default: domestic credit transfers
+        /// (`PMNT`, `RCDT` or `ICDT`, `DMCT`) are of the fast-payment channel, so that `includeNarrative` can hide their
+        /// parties and texts; all others are not.
+        channel: fn(&Entry) -> EntryChannel = channel_by_code,
     }
 }
 

@@ -1,16 +1,15 @@
 //! Accounts as the bank sees them, whoever may ask for their statements.
 
 use super::account::{self, Account};
-use super::corrupt;
+use crate::sql::{self, corrupt, get};
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::rusqlite::{Connection, params};
-use bankrail_stores::sqlite::store_error;
 use bankrail_values::{Date, Money, StoreError};
 
 const LIST: &str = "SELECT id, account, currency, balance, last_entry FROM bankrail_account
     WHERE account > ?1 ORDER BY account LIMIT ?2";
 
-const LAST_DAY: &str = "SELECT max(day) FROM bankrail_account_entry WHERE account = ?1 AND day < ?2";
+const LAST_DAY: &str = "SELECT max(day) AS day FROM bankrail_account_entry WHERE account = ?1 AND day < ?2";
 
 /// After each day as it is stored.
 const END_OF_DAYS: &str = "~";
@@ -44,13 +43,7 @@ impl TryFrom<Account> for LedgerAccount {
 
 /// At most `most` accounts after the one of this name.
 pub(super) fn list(connection: &Connection, after: &str, most: u32) -> Result<Vec<LedgerAccount>, StoreError> {
-    let mut list = connection.prepare_cached(LIST).map_err(store_error)?;
-    let mut rows = list.query(params![after, most]).map_err(store_error)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(store_error)? {
-        found.push(account::account(row)?.try_into()?);
-    }
-    Ok(found)
+    sql::rows(connection, LIST, params![after, most], |row| account::account(row)?.try_into())
 }
 
 /// The last day before `before` on which something was booked.
@@ -61,7 +54,6 @@ pub(super) fn last_day(
 ) -> Result<Option<Date>, StoreError> {
     let Some(found) = account::find(connection, id)? else { return Ok(None) };
     let before = before.map_or_else(|| END_OF_DAYS.to_owned(), |day| day.to_string());
-    let mut last = connection.prepare_cached(LAST_DAY).map_err(store_error)?;
-    let day: Option<String> = last.query_row(params![found.row, before], |row| row.get(0)).map_err(store_error)?;
-    day.map(|day| Date::parse(&day).map_err(corrupt)).transpose()
+    let day = sql::row(connection, LAST_DAY, params![found.row, before], |row| get::<Option<String>>(row, "day"))?;
+    day.flatten().map(|day| Date::parse(&day).map_err(corrupt)).transpose()
 }

@@ -1,11 +1,11 @@
 //! Pages of a statement.
 
 use super::account::{self, Account};
-use super::corrupt;
 use super::stored::{self, Stored};
+use crate::sql::{self, corrupt};
 use bankrail_service::{LedgerAnswer, LedgerPage, PageEntry, StatementQuery};
 use bankrail_statement::{PagePosition, SortOrder};
-use bankrail_stores::sqlite::rusqlite::{Connection, OptionalExtension as _, Row, params};
+use bankrail_stores::sqlite::rusqlite::{Connection, Row, params};
 use bankrail_stores::sqlite::store_error;
 use bankrail_values::{Decimal, StoreError};
 
@@ -51,9 +51,7 @@ fn number(
     position: &PagePosition,
 ) -> Result<Option<i64>, StoreError> {
     let Some(number) = position.as_number().and_then(|number| i64::try_from(number).ok()) else { return Ok(None) };
-    let mut there = connection.prepare_cached(IS_THERE).map_err(store_error)?;
-    let row = there.query_row(params![account.row, query.day.to_string(), number], |_| Ok(number));
-    row.optional().map_err(store_error)
+    sql::row(connection, IS_THERE, params![account.row, query.day.to_string(), number], |_| Ok(number))
 }
 
 /// The entries of a page, in their order.
@@ -81,7 +79,7 @@ impl Entries {
             None if !self.list.is_empty() => return Ok(false),
             fits => self.sum = fits.unwrap_or(Decimal::MAX),
         }
-        let (entry, proven) = stored.entry(account, row.get("checksum").map_err(store_error)?)?;
+        let (entry, proven) = stored.entry(account)?;
         self.list.push(entry);
         (self.bytes, self.last) = (bytes, Some(stored.number));
         self.unproven |= !proven;

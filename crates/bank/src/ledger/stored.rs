@@ -2,7 +2,8 @@
 //!
 //! The message's own form is stable over versions of this library, and other programs can read it.
 
-use super::{account::Account, corrupt};
+use super::account::Account;
+use crate::sql::{corrupt, get};
 use bankrail_camt052::{Direction, WrittenEntry};
 use bankrail_service::PageEntry;
 use bankrail_statement::EntryChannel;
@@ -20,17 +21,18 @@ pub(super) struct Stored<'a> {
     pub(super) amount: &'a str,
     pub(super) channel: &'a str,
     pub(super) entry: &'a str,
+    /// `None` if an earlier version has stored the row.
+    pub(super) checksum: Option<i64>,
 }
 
 impl<'a> Stored<'a> {
     pub(super) fn of(row: &'a Row<'_>) -> Result<Self, StoreError> {
         let text = |column: &str| row.get_ref(column).map_err(store_error)?.as_str().map_err(corrupt);
-        let number = row.get("number").map_err(store_error)?;
-        let [day, amount] = [text("day")?, text("amount")?];
-        Ok(Self { number, day, amount, channel: text("channel")?, entry: text("entry")? })
+        let [day, amount, channel, entry] = [text("day")?, text("amount")?, text("channel")?, text("entry")?];
+        Ok(Self { number: get(row, "number")?, day, amount, channel, entry, checksum: get(row, "checksum")? })
     }
 
-    pub(super) fn checksum(&self) -> u32 {
+    pub(super) fn right_checksum(&self) -> i64 {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.number.to_be_bytes());
         for text in [self.day, self.amount, self.channel, self.entry] {
@@ -38,7 +40,7 @@ impl<'a> Stored<'a> {
             // A byte that no text in UTF-8 has.
             hasher.update(&[0xff]);
         }
-        hasher.finalize()
+        hasher.finalize().into()
     }
 
     /// The amount without its sign.
@@ -50,14 +52,14 @@ impl<'a> Stored<'a> {
     ///
     /// # Errors
     /// [`StoreError`] for a row that was damaged.
-    pub(super) fn entry(&self, account: &Account, checksum: Option<u32>) -> Result<(PageEntry, bool), StoreError> {
-        if checksum.is_some_and(|stored| stored != self.checksum()) {
+    pub(super) fn entry(&self, account: &Account) -> Result<(PageEntry, bool), StoreError> {
+        if self.checksum.is_some_and(|stored| stored != self.right_checksum()) {
             return Err(corrupt("expected an entry with its checksum, found another"));
         }
         let direction = if self.amount.starts_with('-') { Direction::Debit } else { Direction::Credit };
         let amount = Money::new(self.value()?, account.currency);
         let entry = WrittenEntry::assume_written(self.entry.to_owned(), amount, direction);
-        Ok((PageEntry::Written { entry, channel: channel(self.channel)? }, checksum.is_some()))
+        Ok((PageEntry::Written { entry, channel: channel(self.channel)? }, self.checksum.is_some()))
     }
 }
 

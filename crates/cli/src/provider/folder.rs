@@ -74,7 +74,7 @@ impl Folders {
 
     /// The customers.
     pub(super) fn customers(&self) -> Result<CustomerFolder, Failure> {
-        let folder = CustomerFolderOptions::new().interval(INTERVAL).open(self.config("customers"));
+        let folder = CustomerFolder::open(self.config("customers"), CustomerFolderOptions::new().interval(INTERVAL));
         folder.map_err(|error| Failure::unable(first_fault(&error), "correct the file"))
     }
 

@@ -41,7 +41,7 @@ impl Loaded {
         for file in names.iter() {
             match self.files.read(file) {
                 Ok(text) => {
-                    let mut reader = Reader::new(file, &text, &mut self.files, options.http_on_loopback);
+                    let mut reader = Reader::new(file, &text, &mut self.files, options.danger_allow_http_on_loopback);
                     drafts.push(Draft::read(&mut reader));
                     let found = reader.finish();
                     faults.extend(found.faults);

@@ -3,16 +3,15 @@
 use crate::customers::EndpointRecord;
 use crate::customers::limit::WINDOWS;
 use crate::customers::{ApiKeyRecord, CustomerRecord, LimitOverride};
+use crate::sql::{self, get, rows};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::ScopeSet;
 use bankrail_jose::{KeySet, VerifyingKey};
 use bankrail_rate_limit::CallType;
 use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
-use bankrail_stores::sqlite::rusqlite::types::FromSql;
-use bankrail_stores::sqlite::rusqlite::{Connection, OptionalExtension as _, Params, Row};
-use bankrail_stores::sqlite::store_error;
-use bankrail_values::{Currency, StoreError, StoreErrorKind, Timestamp};
+use bankrail_stores::sqlite::rusqlite::{Connection, Row};
+use bankrail_values::{Currency, StoreError, Timestamp};
 use std::collections::BTreeMap;
 
 const API_KEY: &str = "SELECT customer, change, hash, not_before, expires FROM bankrail_customer_api_key
@@ -23,15 +22,14 @@ pub(super) fn api_key(
     connection: &Connection,
     key: ApiKeyHash,
 ) -> Result<Option<(CustomerCode, i64, ApiKeyRecord)>, StoreError> {
-    let mut found = rows(connection, API_KEY, [key.as_bytes()], |row| {
+    sql::row(connection, API_KEY, [key.as_bytes()], |row| {
         Ok((code(row, "customer")?, get(row, "change")?, api_key_of(row)?))
-    })?;
-    Ok(found.pop())
+    })
 }
 
 pub(super) fn last_change(connection: &Connection) -> Result<i64, StoreError> {
-    let mut last = connection.prepare_cached("SELECT last FROM bankrail_customer_change").map_err(store_error)?;
-    last.query_row([], |row| row.get(0)).map_err(store_error)
+    let last = sql::row(connection, "SELECT last FROM bankrail_customer_change", [], |row| get(row, "last"))?;
+    last.ok_or_else(|| unreadable("the number of the last change"))
 }
 
 /// The number of the last change of each customer.
@@ -45,19 +43,18 @@ pub(super) fn changes(connection: &Connection) -> Result<BTreeMap<CustomerCode, 
 /// Code, keys and scopes.
 pub(super) fn customer(connection: &Connection, code: &CustomerCode) -> Result<Option<Customer>, StoreError> {
     let scopes = "SELECT scopes FROM bankrail_customer WHERE code = ?1";
-    let mut scopes = connection.prepare_cached(scopes).map_err(store_error)?;
-    let scopes = scopes.query_row([code.as_str()], |row| row.get::<_, String>(0)).optional().map_err(store_error)?;
+    let scopes = sql::row(connection, scopes, [code.as_str()], |row| get::<String>(row, "scopes"))?;
     let Some(scopes) = scopes else { return Ok(None) };
-    let scopes = ScopeSet::parse(&scopes).map_err(|_| corrupt("scopes"))?;
+    let scopes = ScopeSet::parse(&scopes).map_err(|_| unreadable("scopes"))?;
     let keys = "SELECT kid, key FROM bankrail_customer_key WHERE customer = ?1 ORDER BY id";
     let keys = rows(connection, keys, [code.as_str()], |row| {
-        let key = VerifyingKey::from_spki_der(&get::<Vec<u8>>(row, "key")?).map_err(|_| corrupt("a public key"))?;
+        let key = VerifyingKey::from_spki_der(&get::<Vec<u8>>(row, "key")?).map_err(|_| unreadable("a public key"))?;
         Ok(match get::<Option<String>>(row, "kid")? {
             Some(kid) => key.with_kid(kid),
             None => key,
         })
     })?;
-    let keys = KeySet::new(keys).map_err(|_| corrupt("public keys"))?;
+    let keys = KeySet::new(keys).map_err(|_| unreadable("public keys"))?;
     Ok(Some(Customer::new(code.clone(), keys, scopes)))
 }
 
@@ -93,16 +90,16 @@ fn api_key_of(row: &Row<'_>) -> Result<ApiKeyRecord, StoreError> {
 }
 
 fn limit_of(row: &Row<'_>) -> Result<LimitOverride, StoreError> {
-    let call_type: CallType = get::<String>(row, "call_type")?.parse().map_err(|_| corrupt("a call type"))?;
+    let call_type: CallType = get::<String>(row, "call_type")?.parse().map_err(|_| unreadable("a call type"))?;
     let mut windows = Vec::new();
     for (unit, window) in WINDOWS {
         if let Some(limit) = get::<Option<u32>>(row, unit)? {
-            windows.push(window(limit).map_err(|_| corrupt("a limit"))?);
+            windows.push(window(limit).map_err(|_| unreadable("a limit"))?);
         }
     }
     let limit = match windows.as_slice() {
         [] => LimitOverride::unlimited(call_type),
-        windows => LimitOverride::new(call_type, windows).map_err(|_| corrupt("a limit"))?,
+        windows => LimitOverride::new(call_type, windows).map_err(|_| unreadable("a limit"))?,
     };
     Ok(match instant(row, "until")? {
         Some(until) => limit.until(until),
@@ -111,8 +108,8 @@ fn limit_of(row: &Row<'_>) -> Result<LimitOverride, StoreError> {
 }
 
 fn account_of(row: &Row<'_>) -> Result<(AccountId, RegisteredAccount), StoreError> {
-    let id = AccountId::parse(&get::<String>(row, "account")?).map_err(|_| corrupt("an account"))?;
-    let currency = Currency::parse(&get::<String>(row, "currency")?).map_err(|_| corrupt("a currency"))?;
+    let id = AccountId::parse(&get::<String>(row, "account")?).map_err(|_| unreadable("an account"))?;
+    let currency = Currency::parse(&get::<String>(row, "currency")?).map_err(|_| unreadable("a currency"))?;
     let mut account = RegisteredAccount::new(currency);
     account.name = get(row, "name")?;
     account.reporting_source = get(row, "reporting_source")?;
@@ -125,57 +122,39 @@ fn endpoint_of(connection: &Connection, row: &Row<'_>) -> Result<EndpointRecord,
     use bankrail_values::SecretString;
     use bankrail_webhook::MessageKind;
 
-    let id = get::<String>(row, "endpoint")?.parse().map_err(|_| corrupt("an endpoint's id"))?;
+    let id = get::<String>(row, "endpoint")?.parse().map_err(|_| unreadable("an endpoint's id"))?;
     // Whether the address may be http was decided when the record was made.
     let url = EndpointUrl::danger_allow_http_on_loopback(&get::<String>(row, "url")?);
-    let key = EncryptionKey::from_spki_der(&get::<Vec<u8>>(row, "key")?).map_err(|_| corrupt("an encryption key"))?;
+    let key =
+        EncryptionKey::from_spki_der(&get::<Vec<u8>>(row, "key")?).map_err(|_| unreadable("an encryption key"))?;
     let key = match get::<Option<String>>(row, "kid")? {
         Some(kid) => key.with_kid(kid),
         None => key,
     };
-    let mut endpoint = EndpointRecord::new(id, url.map_err(|_| corrupt("an endpoint's address"))?, key);
+    let mut endpoint = EndpointRecord::new(id, url.map_err(|_| unreadable("an endpoint's address"))?, key);
     if let Some(header) = get::<Option<String>>(row, "header")? {
         let value = SecretString::from(get::<String>(row, "api_key")?);
-        endpoint = endpoint.with_api_key_in(&header, value).map_err(|_| corrupt("an endpoint's API key"))?;
+        endpoint = endpoint.with_api_key_in(&header, value).map_err(|_| unreadable("an endpoint's API key"))?;
     }
     let paths = "SELECT kind, path FROM bankrail_customer_endpoint_path WHERE endpoint = ?1";
     let paths = rows(connection, paths, [get::<i64>(row, "id")?], |row| {
-        let kind = MessageKind::from_name(&get::<String>(row, "kind")?).ok_or_else(|| corrupt("a kind of message"))?;
+        let kind =
+            MessageKind::from_name(&get::<String>(row, "kind")?).ok_or_else(|| unreadable("a kind of message"))?;
         Ok((kind, get::<String>(row, "path")?))
     })?;
     Ok(paths.into_iter().fold(endpoint, |endpoint, (kind, path)| endpoint.with_path(kind, path)))
 }
 
-/// All rows of a query.
-pub(super) fn rows<T>(
-    connection: &Connection,
-    sql: &str,
-    parameters: impl Params,
-    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
-) -> Result<Vec<T>, StoreError> {
-    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
-    let mut rows = statement.query(parameters).map_err(store_error)?;
-    let mut all = Vec::new();
-    while let Some(row) = rows.next().map_err(store_error)? {
-        all.push(read(row)?);
-    }
-    Ok(all)
-}
-
-fn get<T: FromSql>(row: &Row<'_>, column: &str) -> Result<T, StoreError> {
-    row.get(column).map_err(store_error)
-}
-
 fn instant(row: &Row<'_>, column: &str) -> Result<Option<Timestamp>, StoreError> {
     let millis: Option<i64> = get(row, column)?;
-    millis.map(|millis| Timestamp::from_unix_millis(millis).ok_or_else(|| corrupt("an instant"))).transpose()
+    millis.map(|millis| Timestamp::from_unix_millis(millis).ok_or_else(|| unreadable("an instant"))).transpose()
 }
 
 pub(super) fn code(row: &Row<'_>, column: &str) -> Result<CustomerCode, StoreError> {
-    CustomerCode::parse(&get::<String>(row, column)?).map_err(|_| corrupt("a customer code"))
+    CustomerCode::parse(&get::<String>(row, column)?).map_err(|_| unreadable("a customer code"))
 }
 
 /// A value that cannot be read back. It is not shown.
-fn corrupt(what: &str) -> StoreError {
-    StoreError::new(StoreErrorKind::Corrupt, format!("expected {what} that this version can read, found another"))
+fn unreadable(what: &str) -> StoreError {
+    sql::corrupt(format!("expected {what} that this version can read, found another"))
 }

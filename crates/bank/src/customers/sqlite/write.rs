@@ -1,14 +1,14 @@
 //! Records are written to their tables.
 
 use super::CustomerChangeError;
-use super::read::{code, record, rows};
+use super::read::{code, record};
 use crate::customers::check::Checker;
 use crate::customers::{CustomerRecord, CustomersError};
+use crate::sql::{rows, run};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::ApiKeyHash;
 use bankrail_statement::AccountKind;
-use bankrail_stores::sqlite::rusqlite::{Connection, Params, params};
-use bankrail_stores::sqlite::store_error;
+use bankrail_stores::sqlite::rusqlite::{Connection, params};
 use bankrail_values::{StoreError, Timestamp};
 use std::collections::BTreeSet;
 
@@ -157,10 +157,4 @@ fn insert_endpoint(
 fn next_change(connection: &Connection) -> Result<i64, StoreError> {
     run(connection, "UPDATE bankrail_customer_change SET last = last + 1", [])?;
     super::read::last_change(connection)
-}
-
-/// Runs a statement, and returns how many rows it has changed.
-fn run(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, StoreError> {
-    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
-    statement.execute(parameters).map_err(store_error)
 }

@@ -2,7 +2,7 @@
 
 use super::Loaded;
 use super::error::{LoadError, RowError};
-use crate::booking::{Booking, BookingKind};
+use crate::booking::{Booking, BookingKind, BookingMember};
 use crate::ledger::account;
 use crate::ledger::book::{self, Booked};
 use crate::ledger::error::BookError;
@@ -22,19 +22,8 @@ const MOST_AHEAD: usize = 2 * MOST_BYTES;
 
 /// The columns that a file must have.
 const REQUIRED: [&str; 5] = ["account", "date", "kind", "amount", "currency"];
-const OPTIONAL: [&str; 11] = [
-    "value_date",
-    "reversal",
-    "key",
-    "reference",
-    "end_to_end_id",
-    "counterparty",
-    "narrative",
-    "virtual_account",
-    "virtual_account_issuer",
-    "mandate",
-    "cheque",
-];
+/// The columns that it may have beside the texts of a booking.
+const OPTIONAL: [&str; 2] = ["value_date", "reversal"];
 
 pub(super) fn load(connection: &Connection, rows: impl Read) -> Result<Loaded, LoadError> {
     let lines = Rc::new(RefCell::new(Lines::default()));
@@ -148,7 +137,8 @@ impl Columns {
     fn of(names: &StringRecord) -> Result<Self, LoadError> {
         let mut columns = Vec::<(&'static str, usize)>::new();
         for (at, name) in names.iter().enumerate() {
-            let known = REQUIRED.iter().chain(&OPTIONAL).copied().find(|known| *known == name);
+            let texts = BookingMember::TEXTS.iter().map(|(text, _)| text.as_str());
+            let known = REQUIRED.into_iter().chain(OPTIONAL).chain(texts).find(|known| *known == name);
             match known.filter(|known| !columns.iter().any(|(there, _)| there == known)) {
                 Some(known) => columns.push((known, at)),
                 None => return Err(LoadError::Column { found: excerpt(name) }),
@@ -158,9 +148,6 @@ impl Columns {
         missing.map_or(Ok(Self(columns)), |column| Err(LoadError::NoColumn { column }))
     }
 }
-
-/// Sets a text of a booking.
-type Set = fn(Booking, &str) -> Booking;
 
 /// A wrong value: its column, and what is wrong.
 type Wrong = (&'static str, RowError);
@@ -216,20 +203,9 @@ impl Row<'_> {
             Some("true") => booking = booking.reversal(),
             Some(_) => return Err(("reversal", RowError::Reversal)),
         }
-        let texts: [(&str, Set); 9] = [
-            ("key", |booking, text| booking.key(text)),
-            ("reference", |booking, text| booking.reference(text)),
-            ("end_to_end_id", |booking, text| booking.end_to_end_id(text)),
-            ("counterparty", |booking, text| booking.counterparty(text)),
-            ("narrative", |booking, text| booking.narrative(text)),
-            ("virtual_account", |booking, text| booking.virtual_account(text)),
-            ("virtual_account_issuer", |booking, text| booking.virtual_account_issuer(text)),
-            ("mandate", |booking, text| booking.mandate(text)),
-            ("cheque", |booking, text| booking.cheque(text)),
-        ];
-        for (column, set) in texts {
-            if let Some(text) = self.value(column) {
-                booking = set(booking, text);
+        for (member, _) in BookingMember::TEXTS {
+            if let Some(text) = self.value(member.as_str()) {
+                booking = booking.text(*member, text);
             }
         }
         Ok(booking)

@@ -61,12 +61,12 @@ impl Folder {
     }
 
     pub(crate) fn open(&self) -> CustomerFolder {
-        self.options().open(self.folder.path()).unwrap()
+        CustomerFolder::open(self.folder.path(), self.options()).unwrap()
     }
 
     /// Why the folder is refused, without the path of the folder.
     pub(crate) fn refused(&self) -> String {
-        self.shown(self.options().open(self.folder.path()).unwrap_err())
+        self.shown(CustomerFolder::open(self.folder.path(), self.options()).unwrap_err())
     }
 
     /// A text without the path of the folder.

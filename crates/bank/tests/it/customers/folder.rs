@@ -124,7 +124,8 @@ fn faults_are_logged_once() {
 async fn the_interval() {
     let folder = Folder::new();
     folder.write("A.toml", &customer("ACME", "acme", &["a"], ""));
-    let directory = folder.options().interval(Duration::from_secs(3600)).open(folder.path("")).unwrap();
+    let directory =
+        CustomerFolder::open(folder.path(""), folder.options().interval(Duration::from_secs(3600))).unwrap();
     folder.write("A.toml", &customer("ACME", "acme", &["b"], ""));
     assert_eq!(finds(&directory, "b").await, None);
     assert_eq!(directory.interval(), Duration::from_secs(3600));
@@ -192,7 +193,7 @@ fn http_on_loopback_is_for_sandboxes() {
     let expected = "A.toml:7:7: expected an https address, found \"http://127.0.0.1:8080/hooks\"";
     assert_eq!(folder.refused(), expected);
     let options = folder.options().danger_allow_http_on_loopback(true);
-    assert_eq!(options.open(folder.path("")).unwrap().book().len(), 1);
+    assert_eq!(CustomerFolder::open(folder.path(""), options).unwrap().book().len(), 1);
 }
 
 #[test]

@@ -141,7 +141,7 @@ async fn it_runs_over_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let [followed_one, changed] = [(); 2].map(|()| {
         let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
-        SqliteDirectory::new(store).with_options(SqliteDirectoryOptions::new().interval(Duration::ZERO))
+        SqliteDirectory::new(store, SqliteDirectoryOptions::new().interval(Duration::ZERO))
     });
     let Followed { follower, register, .. } = followed();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

@@ -242,7 +242,7 @@ fn all_files_are_judged_at_once() {
 fn bounds() {
     let folder = Folder::new();
     assert_eq!(folder.refused(), "FOLDER: expected at least one file whose name ends in .toml, found none");
-    let gone = CustomerFolder::open(folder.path("gone")).unwrap_err();
+    let gone = CustomerFolder::open(folder.path("gone"), folder.options()).unwrap_err();
     assert_eq!(folder.shown(gone), "gone: cannot be read: No such file or directory (os error 2)");
     folder.write("A.toml", &"#".repeat(256 * 1024 + 1));
     assert_eq!(folder.refused(), "A.toml: cannot be read: expected at most 262144 bytes, found more");

@@ -126,7 +126,7 @@ proptest! {
     #[test]
     fn to_sqlite_and_back(records in vec(record(), 1..3)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let directory = SqliteDirectory::new(SqliteStore::open_in_memory(Default::default()).unwrap());
+        let directory = SqliteDirectory::new(SqliteStore::open_in_memory(Default::default()).unwrap(), Default::default());
         let mut known = BTreeMap::new();
         for record in records {
             // A customer who clashes with one before changes nothing.

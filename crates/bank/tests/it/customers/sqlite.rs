@@ -17,7 +17,7 @@ fn clock() -> Arc<ManualClock> {
 
 fn directory(store: &SqliteStore, clock: &Arc<ManualClock>) -> SqliteDirectory {
     let options = SqliteDirectoryOptions::new().clock(Arc::clone(clock) as Arc<dyn Clock>);
-    SqliteDirectory::new(store.clone()).with_options(options)
+    SqliteDirectory::new(store.clone(), options)
 }
 
 fn in_memory() -> SqliteDirectory {

@@ -72,7 +72,7 @@ impl World {
         std::fs::create_dir(&customers).unwrap();
         std::fs::write(customers.join("acme.toml"), acme(name)).unwrap();
         std::fs::write(customers.join("beta.toml"), beta()).unwrap();
-        let directory = Arc::new(CustomerFolder::open(customers).unwrap());
+        let directory = Arc::new(CustomerFolder::open(customers, Default::default()).unwrap());
         let store = SqliteStore::open_in_memory(Default::default()).unwrap();
         let ledger = SqliteLedger::new(store.clone());
         let outbox: Arc<dyn Outbox> = Arc::new(store.outbox());
