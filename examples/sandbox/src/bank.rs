@@ -69,7 +69,7 @@ fn page(account: &TestAccount, query: &StatementQuery) -> Result<LedgerAnswer, B
     let next = sent.last().filter(|_| sent.len() < rest.len());
     let mut page = LedgerPage::new(account.registered(), balance_of(account, query.day)?, query.day);
     for booking in sent {
-        page.entries.push(booking.to_entry()?);
+        page.entries.push(booking.to_entry()?.into());
     }
     page.next = next.and_then(|last| PagePosition::from_bytes(key(last)));
     Ok(page.into())

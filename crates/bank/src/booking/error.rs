@@ -2,7 +2,6 @@
 
 use super::Booking;
 use bankrail_camt052::BuildError;
-use std::fmt;
 
 /// States each member once: its name, and for a text the most characters.
 macro_rules! members {
@@ -50,11 +49,7 @@ members! {
     Cheque = "cheque" to 35,
 }
 
-impl fmt::Display for BookingMember {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
-    }
-}
+bankrail_values::impl_display!(BookingMember);
 
 /// Why a [`Booking`](super::Booking) makes no entry. It has no value of the booking.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

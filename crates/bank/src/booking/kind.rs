@@ -3,7 +3,6 @@
 use bankrail_camt052::Direction;
 use bankrail_statement::EntryChannel;
 use bankrail_values::excerpt;
-use std::fmt;
 use std::str::FromStr;
 
 /// States each kind once: its name, direction, channel, and the domain, family and sub-family of its code.
@@ -98,11 +97,7 @@ kinds! {
     InterestPaid = "interest_paid": Credit Ordinary ["ACMT", "MCOP", "INTR"],
 }
 
-impl fmt::Display for BookingKind {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
-    }
-}
+bankrail_values::impl_display!(BookingKind);
 
 impl FromStr for BookingKind {
     type Err = BookingKindError;
