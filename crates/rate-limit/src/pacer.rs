@@ -150,7 +150,7 @@ impl Pacer {
             self.sleep_until(clear, now, waiting).await?;
             let before = std::mem::replace(&mut now, self.clock.now());
             if now <= before {
-                break; // a clock that stands still stops no call
+                break; // Otherwise a clock that stands still, as in tests, would hold the call back for ever.
             }
         }
         Ok(())

@@ -107,7 +107,7 @@ pub(super) struct Row {
     pub(super) last_failure: Option<CallFailure>,
 }
 
-/// Who is next.
+/// The account whose page is fetched next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// This account, now.

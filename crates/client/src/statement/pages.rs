@@ -1,6 +1,7 @@
 //! The walk through a statement's pages.
 
 use super::{Statement, StatementClient, StatementError, StatementPage};
+use bankrail_rate_limit::CallType;
 use bankrail_statement::{Checkpoint, PageWalk, PendingPage, SeenEntry, StatementRequest, Step};
 use std::ops::Deref;
 
@@ -20,7 +21,10 @@ pub struct Pages {
 
 impl Pages {
     /// The most pages of a walk unless [`Pages::max_pages`] sets another number: the calls that are allowed in an hour.
-    pub const DEFAULT_MAX_PAGES: usize = 25;
+    pub const DEFAULT_MAX_PAGES: usize = match CallType::Statement.default_windows() {
+        [hour, ..] => hour.limit() as usize,
+        [] => usize::MAX,
+    };
 
     pub(super) fn new(client: StatementClient, request: StatementRequest) -> Self {
         Self::with(client, request, PageWalk::new())
