@@ -4,7 +4,7 @@ mod event;
 mod folder;
 mod journal;
 mod keep;
-mod line;
+mod people;
 mod poll;
 mod receive;
 

@@ -3,7 +3,7 @@
 
 use super::event::{Event, Omitted};
 use super::folder::failed;
-use super::line;
+use super::people;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::text::shown;
@@ -186,7 +186,7 @@ impl Printer {
 
     fn write(&self, event: &Event, number: Option<i64>, output: &mut Output) -> Result<(), Failure> {
         if !self.json {
-            return line::print(event, output);
+            return people::print(event, output);
         }
         let text = match number {
             Some(number) => serde_json::to_string(&Numbered { number, event }),

@@ -1,4 +1,4 @@
-//! Events for people.
+//! Events as lines of text, for people. With `--json` each event is printed as JSON instead.
 
 use super::event::{Event, Received, Trouble};
 use crate::clock::instant;
