@@ -11,7 +11,7 @@ use bankrail::client::{
 use bankrail::http::serve::{Server, ServerOptions, Shutdown, server_config};
 use bankrail::jose::{DecryptionKey, SigningKey};
 use bankrail::secured_payload::{OpenOptions, Opener};
-use bankrail::stores::sqlite::{SqliteHistories, SqliteOptions, SqliteStore, Work};
+use bankrail::stores::sqlite::{SqliteHistories, SqliteOptions, SqliteStore, SqliteWork};
 use bankrail::values::StoreError;
 use bankrail::webhook::history::Histories as _;
 use bankrail::webhook::{MandateActionOutcome, MandateNotification, Message, PaymentOutcome, QueryNotification};
@@ -95,16 +95,16 @@ fn token_secret(folder: &Path) -> Result<TokenCacheSecret, Box<dyn Error>> {
 }
 
 /// Imports the new entries in the transaction that records them.
-async fn import(new: NewEntries) -> Result<Work, Box<dyn Error + Send + Sync>> {
+async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sync>> {
     let rows: Vec<_> = new.entries.iter().map(|new| (new.id, new.entry.amount.to_string())).collect();
     let insert = "INSERT INTO imported VALUES (?1, ?2)";
-    Ok(Work::new(move |sql| rows.into_iter().try_for_each(|row| sql.connection().execute(insert, row).map(drop))))
+    Ok(SqliteWork::new(move |sql| rows.into_iter().try_for_each(|row| sql.connection().execute(insert, row).map(drop))))
 }
 
 /// Folds a message into the history of its mandate or payment, in the transaction that marks it as handled.
-async fn keep<M: Into<Message>>(received: Delivery<M>) -> Result<Work, HandlerError> {
+async fn keep<M: Into<Message>>(received: Delivery<M>) -> Result<SqliteWork, HandlerError> {
     let (message, at) = (received.message.into(), received.received_at);
-    Ok(Work::new(move |sql| sql.apply_history("", &message, at).map(drop)))
+    Ok(SqliteWork::new(move |sql| sql.apply_history("", &message, at).map(drop)))
 }
 
 async fn print_changes(histories: SqliteHistories) -> Result<(), StoreError> {

@@ -17,7 +17,7 @@ use axum::body::Body;
 use axum::http::Request;
 use bankrail_client::receivers::{Receivers, ReceiversOptions};
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
-use bankrail_mailbox::{Inbox, Outbox, OutboxCounts};
+use bankrail_mailbox::{Inbox, OutboxCounts, OutboxOperator as _};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, Transport, TransportFuture, TransportRequest,

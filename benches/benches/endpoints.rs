@@ -161,7 +161,6 @@ impl World {
             bank.clone(),
             bank.clone(),
             Arc::new(store.clone()),
-            Arc::new(store.clone()),
             Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new()),
             ProviderOptions::new().limiter(Arc::new(limiter)),
         )

@@ -22,7 +22,7 @@ pub use customer::CustomerCode;
 pub use error::AssertionError;
 pub use explain::JudgedRule;
 pub use options::{AssertionOptions, JwtId, TypRule, VerifierOptions};
-pub use replay::{ReplayPolicy, ReplayStore};
+pub use replay::{ReplayPolicy, ReplayStore, is_free_again};
 pub use verify::{ReplayKey, Unverified, VerifiedAssertion, Verifier};
 
 /// The most bytes of a `jti`.

@@ -1,7 +1,6 @@
 //! Detection of assertions that are used again.
 
 use bankrail_values::{StoreFuture, Timestamp};
-use std::any::Any;
 use std::fmt;
 
 /// The rule for which assertions are accepted only once.
@@ -23,11 +22,15 @@ pub enum ReplayPolicy {
     Off,
 }
 
-/// A store of the assertions that were used, until they expire.
-///
-/// It is [`Any`], so that [`TokenStore::insert_once`](crate::token::TokenStore::insert_once) can tell whether it is the
-/// store of the grants too.
-pub trait ReplayStore: Any + fmt::Debug + Send + Sync {
+/// Whether a key that was claimed until `expires` may be claimed again at `now`: only after that instant, not at the
+/// instant itself. Every engine of [`ReplayStore`] decides like this function.
+#[must_use]
+pub fn is_free_again(expires: Timestamp, now: Timestamp) -> bool {
+    expires < now
+}
+
+/// A store of the assertions that were used, until they expire ([`is_free_again`]).
+pub trait ReplayStore: fmt::Debug + Send + Sync {
     /// Claims `key` until `expires`. Returns true for the first caller, and false for every later one until `expires`
     /// of the first has passed. The step is atomic, also among several processes.
     ///

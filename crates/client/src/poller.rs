@@ -61,14 +61,14 @@ const FORGET_EVERY: Duration = Duration::from_secs(3600);
 /// ```no_run
 /// use bankrail_client::{Client, NewEntries, PolledAccount, Poller, PollerOptions};
 /// use bankrail_statement::AccountId;
-/// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore, Work, rusqlite};
+/// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore, SqliteWork, rusqlite};
 /// use std::sync::Arc;
 ///
 /// # async fn example(client: Client, stop: impl Future<Output = ()>) -> Result<(), Box<dyn std::error::Error>> {
 /// let store = Arc::new(SqliteStore::open("biller.db", SqliteOptions::new())?);
 /// let accounts = [PolledAccount::new(AccountId::parse("012003123456789")?)];
 /// let pay = |new: NewEntries| async move {
-///     Ok(Work::new(move |transaction| {
+///     Ok(SqliteWork::new(move |transaction| {
 ///         for new in &new.entries {
 ///             let amount = new.entry.amount.value().to_string();
 ///             transaction.connection().execute("INSERT INTO paid VALUES (?1, ?2)", (new.id, amount))?;

@@ -58,13 +58,13 @@
 //!
 //! ```
 //! use bankrail_client::receivers::{Delivery, Handlers};
-//! use bankrail_stores::sqlite::{SqliteInbox, Work};
+//! use bankrail_stores::sqlite::{SqliteInbox, SqliteWork};
 //! use bankrail_webhook::MandateNotification;
 //!
 //! # fn example() -> Handlers<SqliteInbox> {
 //! Handlers::new().transactional(|received: Delivery<MandateNotification>| async move {
 //!     let message = received.message.into();
-//!     Ok(Work::new(move |transaction| transaction.apply_history("", &message, received.received_at).map(|_| ())))
+//!     Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, received.received_at).map(|_| ())))
 //! })
 //! # }
 //! ```

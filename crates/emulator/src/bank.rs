@@ -103,7 +103,6 @@ impl FakeBank {
             Arc::clone(&directory) as _,
             Arc::clone(&ledger) as _,
             Arc::new(store.clone()),
-            Arc::new(store.clone()),
             Verifier::new(audience, VerifierOptions::new()),
             options
                 .provider

@@ -2,8 +2,9 @@
 //!
 //! A receiver stores the message with its acknowledgement in one step ([`Inbox::receive`]), answers, and then works
 //! from the inbox: [`Inbox::lease`], then [`Inbox::complete`], [`Inbox::release`] or [`Inbox::dead_letter`]. A caller
-//! that works while the sender waits does both at once: [`Inbox::claim`], then the same three. Where the engine has
-//! transactions, [`TransactionalInbox::complete_with`] makes the caller's own effect part of the completion.
+//! that handles a message before it answers the sender does the same in this order: it leases once
+//! [`ReceiveOutcome::is_stored`] says that there is something to handle. Where the engine has transactions,
+//! [`TransactionalInbox::complete_with`] makes the caller's own effect part of the completion.
 
 use crate::key::{DuplicateKey, Fingerprint};
 use crate::kind::Kind;
@@ -44,9 +45,7 @@ pub struct Incoming {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a receiver must act on each")]
 pub enum ReceiveOutcome {
-    /// Not seen before, or the result after an interim message: stored, with its acknowledgement. From
-    /// [`Inbox::claim`] also a message whose earlier claim was released or ran out, then with the first
-    /// acknowledgement.
+    /// Not seen before, or the result after an interim message: stored, with its acknowledgement.
     New {
         /// The entry.
         id: EntryId,
@@ -81,9 +80,9 @@ pub enum ReceiveOutcome {
 }
 
 impl ReceiveOutcome {
-    /// The outcome of a call that stored an entry or took it over.
+    /// The outcome of a call that stored an entry.
     #[must_use]
-    pub fn work(id: EntryId, acknowledgement: OpaqueBytes, conflicts_with: Option<EntryId>) -> Self {
+    pub fn stored(id: EntryId, acknowledgement: OpaqueBytes, conflicts_with: Option<EntryId>) -> Self {
         match conflicts_with {
             None => Self::New { id, acknowledgement },
             Some(with) => Self::Conflict { id, acknowledgement, with },
@@ -93,39 +92,36 @@ impl ReceiveOutcome {
     /// The acknowledgement to answer with.
     #[must_use]
     pub fn acknowledgement(&self) -> &OpaqueBytes {
-        match self {
-            Self::New { acknowledgement, .. }
-            | Self::Duplicate { acknowledgement, .. }
-            | Self::InProgress { acknowledgement, .. }
-            | Self::Conflict { acknowledgement, .. } => acknowledgement,
-        }
+        let (Self::New { acknowledgement, .. }
+        | Self::Duplicate { acknowledgement, .. }
+        | Self::InProgress { acknowledgement, .. }
+        | Self::Conflict { acknowledgement, .. }) = self;
+        acknowledgement
     }
 
     /// The acknowledgement to answer with, owned.
     #[must_use]
     pub fn into_acknowledgement(self) -> OpaqueBytes {
-        match self {
-            Self::New { acknowledgement, .. }
-            | Self::Duplicate { acknowledgement, .. }
-            | Self::InProgress { acknowledgement, .. }
-            | Self::Conflict { acknowledgement, .. } => acknowledgement,
-        }
+        let (Self::New { acknowledgement, .. }
+        | Self::Duplicate { acknowledgement, .. }
+        | Self::InProgress { acknowledgement, .. }
+        | Self::Conflict { acknowledgement, .. }) = self;
+        acknowledgement
     }
 
     /// The entry that holds the message.
     #[must_use]
     pub fn id(&self) -> EntryId {
-        match self {
-            Self::New { id, .. }
-            | Self::Duplicate { id, .. }
-            | Self::InProgress { id, .. }
-            | Self::Conflict { id, .. } => *id,
-        }
+        let (Self::New { id, .. }
+        | Self::Duplicate { id, .. }
+        | Self::InProgress { id, .. }
+        | Self::Conflict { id, .. }) = self;
+        *id
     }
 
-    /// True when this call stored the message, or took it over: with [`Inbox::claim`] the caller has work to do.
+    /// True when this call stored the message, so that it is still to be handled.
     #[must_use]
-    pub fn is_work(&self) -> bool {
+    pub fn is_stored(&self) -> bool {
         matches!(self, Self::New { .. } | Self::Conflict { .. })
     }
 }
@@ -190,6 +186,28 @@ pub struct InboxEntry {
     pub last_error: Option<String>,
 }
 
+/// What the owner of a lease makes of its entry ([`Inbox::update`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "engines store each member")]
+pub struct InboxUpdate<'a> {
+    /// The state from now on.
+    pub state: InboxState,
+    /// When it is due from now on; `None`: as before.
+    pub due: Option<Timestamp>,
+    /// The end of the lease from now on; `None`: the lease has ended.
+    pub until: Option<Timestamp>,
+    /// Why it was not handled this time; `None`: the earlier reason stays.
+    pub error: Option<&'a str>,
+}
+
+impl InboxUpdate<'_> {
+    /// Ends the lease and leaves the entry in this state.
+    #[must_use]
+    pub const fn to(state: InboxState) -> Self {
+        Self { state, due: None, until: None, error: None }
+    }
+}
+
 /// How many entries there are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
@@ -207,19 +225,13 @@ pub struct InboxCounts {
 /// Rules for engines, which the suite of the `testing` feature checks:
 /// - All hashes of a message's key are taken together, in one transaction with message and acknowledgement.
 /// - [`ReceiveDecision::of`] decides how a message is classified.
-/// - [`Inbox::lease`] leaves out an entry as long as the entry that it follows is pending. [`Inbox::claim`] does not
-///   wait: who claims a message handles it while its sender waits.
+/// - [`Inbox::lease`] leaves out an entry as long as the entry that it follows is pending.
 /// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take the entry; as long as
 ///   none has, the first owner may still finish. Calls by others change nothing and return `false`.
 /// - `now` is the caller's; a store never reads a clock.
 pub trait Inbox: Debug + Send + Sync {
     /// Stores message and acknowledgement in one step, unless they are there already.
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome>;
-
-    /// As [`Inbox::receive`], and leases the entry to the caller when it is new, in conflict, or free again (released,
-    /// or its lease ran out). A repeated call by the owner answers as the first did, so that a lost answer does not
-    /// make a duplicate.
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome>;
 
     /// Leases up to `limit` pending entries that are due and free, of these kinds (no kinds: all), in the order of
     /// their arrival. If many entries became due again, an engine may consider only the first thousand of them; later
@@ -232,25 +244,47 @@ pub trait Inbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>>;
 
-    /// Moves the end of a lease. `false`: the lease is no longer the owner's.
-    fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool>;
+    /// Changes an entry as the owner of its lease says. `false`: the lease is no longer the owner's, another may be
+    /// handling the entry, and nothing was changed.
+    fn update<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        update: InboxUpdate<'a>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool>;
 
-    /// Marks an entry handled. `false`: the lease is no longer the owner's, and another may be handling it.
-    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool>;
+    /// Moves the end of a lease ([`Inbox::update`]).
+    fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.update(
+            id,
+            lease.owner,
+            InboxUpdate { until: Some(lease.until), ..InboxUpdate::to(InboxState::Pending) },
+            now,
+        )
+    }
 
-    /// Gives an entry back, due again at `due`. `error` says why, without payload. `false`: the lease is no longer the
-    /// owner's.
-    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool>;
+    /// Marks an entry handled ([`Inbox::update`]).
+    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
+        self.update(id, owner, InboxUpdate::to(InboxState::Completed), now)
+    }
 
-    /// Makes an entry a dead letter. `error` says why, without payload. `false`: the lease is no longer the
-    /// owner's.
+    /// Gives an entry back, due again at `due` ([`Inbox::update`]). `error` says why, without payload.
+    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
+        let update = InboxUpdate { due: Some(due), error: Some(error), ..InboxUpdate::to(InboxState::Pending) };
+        self.update(id, owner, update, due)
+    }
+
+    /// Makes an entry a dead letter ([`Inbox::update`]). `error` says why, without payload.
     fn dead_letter<'a>(
         &'a self,
         id: EntryId,
         owner: LeaseOwner,
         error: &'a str,
         now: Timestamp,
-    ) -> StoreFuture<'a, bool>;
+    ) -> StoreFuture<'a, bool> {
+        self.update(id, owner, InboxUpdate { error: Some(error), ..InboxUpdate::to(InboxState::DeadLetter) }, now)
+    }
 
     /// Returns dead letters, after the entry `after`, in the order of their arrival.
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;

@@ -13,8 +13,8 @@ mod schedule;
 pub mod testing;
 
 pub use inbox::{
-    Completion, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveDecision, ReceiveOutcome,
-    TransactionalInbox,
+    Completion, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, KnownEntry, ReceiveDecision,
+    ReceiveOutcome, TransactionalInbox,
 };
 pub use key::{DuplicateKey, Fingerprint, KeyHash};
 pub use kind::{Kind, KindError};
@@ -23,6 +23,6 @@ pub use opaque::OpaqueBytes;
 pub use outbox::{
     Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId,
     Enqueued, Intervention, InterventionReason, LeaseCandidate, LeaseRequest, OperatorName, Outbox, OutboxCounts,
-    OutboxEntry, OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    OutboxEntry, OutboxOperator, OutboxQuery, OutboxState, OutboxStore, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 pub use schedule::{DEFAULT_DELAYS, DEFAULT_TIME_OUT, Schedule};

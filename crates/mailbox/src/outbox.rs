@@ -60,7 +60,7 @@ pub enum Enqueued {
     /// Stored; due at once.
     New(EntryId),
     /// This message is stored already, under its `message_id` and for its endpoint: nothing was changed.
-    Already(EntryId),
+    AlreadyStored(EntryId),
 }
 
 impl Enqueued {
@@ -68,7 +68,7 @@ impl Enqueued {
     #[must_use]
     pub fn id(self) -> EntryId {
         match self {
-            Self::New(id) | Self::Already(id) => id,
+            Self::New(id) | Self::AlreadyStored(id) => id,
         }
     }
 }
@@ -81,7 +81,7 @@ pub enum OutboxState {
     Pending,
     /// Delivered.
     Delivered,
-    /// Given up, until it is resent by [`Outbox::resend`].
+    /// Given up, until it is resent by [`OutboxOperator::resend`].
     DeadLetter,
     /// Dropped by an operator, and never delivered from then on.
     Dropped,
@@ -129,16 +129,13 @@ pub struct OutboxEntry {
     pub circuit: Option<Circuit>,
 }
 
-/// A sender's store of messages to deliver. Each operation is durable before it returns.
+/// A sender's store of messages to deliver, as workers use it. Each operation is durable before it returns.
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
 /// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take the entry; as long as
 ///   none has, the first owner may still record. Calls by others change nothing and return `false`.
 /// - Entries of a stopped endpoint are kept and not leased, nor those of one that its [`Circuit`] holds back.
 /// - `now` is the caller's; a store never reads a clock.
-///
-/// Workers need the methods up to [`Outbox::close_circuit`], operators those after it. Only [`Outbox::find`] and
-/// [`Outbox::lease`] return payload.
 pub trait Outbox: Debug + Send + Sync {
     /// Stores a message, due at once. A message for a stopped endpoint is stored, too.
     ///
@@ -177,9 +174,21 @@ pub trait Outbox: Debug + Send + Sync {
     /// ([`Circuit::closed`]).
     fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()>;
 
-    /// Returns the endpoints with a circuit, by name. A rest that is over may still be there.
-    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>>;
+    /// Stops an endpoint. Stopping a stopped one changes nothing.
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()>;
 
+    /// Forgets the entries that were delivered or dropped before `before`, with their deliveries. Returns how many.
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
+}
+
+/// A sender's store of messages to deliver, as operators see and use it. Only [`OutboxOperator::find`] and
+/// [`Outbox::lease`] return payload.
+pub trait OutboxOperator: Debug + Send + Sync {
     /// Returns entries without their payload, in the order of enqueueing. An entry that this version cannot read is
     /// left out.
     ///
@@ -216,14 +225,6 @@ pub trait Outbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, DropOutcome>;
 
-    /// Stops an endpoint. Stopping a stopped one changes nothing.
-    fn stop_endpoint<'a>(
-        &'a self,
-        endpoint: &'a EndpointId,
-        intervention: &'a Intervention,
-        now: Timestamp,
-    ) -> StoreFuture<'a, ()>;
-
     /// Resumes an endpoint, whoever stopped it, and forgets its circuit; its pending entries go on. `false`: it was not
     /// stopped.
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool>;
@@ -231,18 +232,23 @@ pub trait Outbox: Debug + Send + Sync {
     /// Returns the stopped endpoints, by name.
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>>;
 
-    /// Forgets the entries that were delivered or dropped before `before`, with their deliveries. Returns how many.
-    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
+    /// Returns the endpoints with a circuit, by name. A rest that is over may still be there.
+    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>>;
 
     /// Returns how many entries there are, of one endpoint or of all.
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts>;
 
     /// Returns when the pending entry that was enqueued first was enqueued. Entries of stopped endpoints do not count.
-    /// `None`: there is no other. Like [`Outbox::counts`] it may take longer the more there are.
+    /// `None`: there is no other. Like [`OutboxOperator::counts`] it may take longer the more there are.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Returns what waits for each endpoint that has a pending entry or a dead letter: by name, after the name `after`,
-    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`]. Like [`Outbox::counts`] it may take longer the more
+    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`]. Like [`OutboxOperator::counts`] it may take longer the more
     /// entries there are.
     fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>>;
 }
+
+/// An outbox for workers and operators.
+pub trait OutboxStore: Outbox + OutboxOperator {}
+
+impl<S: Outbox + OutboxOperator + ?Sized> OutboxStore for S {}

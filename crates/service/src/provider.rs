@@ -12,8 +12,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::routing::any;
+use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
-use bankrail_client_assertion::{ReplayStore, Verifier};
 use bankrail_http::{HeadBoundsLayer, HeadFault, RequestKeyLayer};
 use http::Response;
 use http::request::Parts;
@@ -34,8 +34,7 @@ impl Provider {
     /// A provider.
     ///
     /// - `directory` knows the customers, `ledger` the accounts.
-    /// - `tokens` stores the hashes of access tokens, `replay` the used assertions. Where one store holds both, a grant
-    ///   and the use of its assertion can be one step ([`TokenStore::insert_once`]).
+    /// - `tokens` stores the used assertions and the hashes of access tokens.
     /// - `verifier` checks assertions and knows the audience that they must name (Specification: "Client assertion
     ///   (JWT) the customer builds").
     ///
@@ -45,7 +44,6 @@ impl Provider {
         directory: Arc<dyn Directory>,
         ledger: Arc<dyn Ledger>,
         tokens: Arc<dyn TokenStore>,
-        replay: Arc<dyn ReplayStore>,
         verifier: Verifier,
         options: ProviderOptions,
     ) -> Result<Self, ProviderOptionsError> {
@@ -61,7 +59,7 @@ impl Provider {
             }
             None => verifier,
         };
-        let shared = Shared { directory, ledger, tokens, replay, verifier, limiter, cursors, options, issuer };
+        let shared = Shared { directory, ledger, tokens, verifier, limiter, cursors, options, issuer };
         Ok(Self { shared: Arc::new(shared) })
     }
 

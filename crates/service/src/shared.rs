@@ -4,8 +4,8 @@ use crate::api_key::ApiKeyFault;
 use crate::issuer::Issuer;
 use crate::refusal::Refusal;
 use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions};
+use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
-use bankrail_client_assertion::{ReplayStore, Verifier};
 use bankrail_http::names::API_KEY;
 use bankrail_rate_limit::Limiter;
 use http::HeaderMap;
@@ -16,7 +16,6 @@ pub(crate) struct Shared {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) tokens: Arc<dyn TokenStore>,
-    pub(crate) replay: Arc<dyn ReplayStore>,
     pub(crate) verifier: Verifier,
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) cursors: CursorSecret,

@@ -60,22 +60,16 @@ impl Serve for Token {
     }
 }
 
-/// Uses up the assertion and stores the grant: in one step if one store holds both.
+/// Uses up the assertion and stores the grant.
 async fn store(
     shared: &Shared,
     verified: &VerifiedAssertion,
     hash: TokenHash,
     grant: TokenGrant,
 ) -> Result<(), Refusal> {
-    let policy = shared.options.replay_policy;
-    if let Some(key) = verified.replay_key(policy)? {
-        if let Some(stored) = shared.tokens.insert_once(hash, &grant, key, &*shared.replay) {
-            return match stored.await.map_err(Refusal::Store)? {
-                true => Ok(()),
-                false => Err(AssertionError::Replayed.into()),
-            };
-        }
-        verified.claim(policy, &*shared.replay, grant.issued_at).await?;
+    let claim = verified.replay_key(shared.options.replay_policy)?;
+    match shared.tokens.grant_once(claim, hash, grant).await.map_err(Refusal::Store)? {
+        true => Ok(()),
+        false => Err(AssertionError::Replayed.into()),
     }
-    shared.tokens.insert(hash, grant).await.map_err(Refusal::Store)
 }

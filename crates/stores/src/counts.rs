@@ -4,9 +4,6 @@ use bankrail_rate_limit::{Counts, MAX_WINDOWS, State};
 use bankrail_values::Timestamp;
 use std::fmt::Write as _;
 
-/// The error of a text that [`read`] refuses.
-pub(crate) const UNREADABLE: &str = "expected length, current and previous of each window";
-
 pub(crate) fn written(state: &State) -> String {
     let mut text = String::new();
     for Counts { length, current, previous } in state.counts() {

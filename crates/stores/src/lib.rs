@@ -17,6 +17,8 @@ const MOST_WOKEN: u32 = 1000;
 mod cached;
 #[cfg(all(feature = "rate-limit", any(feature = "postgres", feature = "redis")))]
 mod clock;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod columns;
 #[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
 mod counts;
 #[cfg(feature = "memory")]

@@ -20,8 +20,6 @@ mod histories;
 mod inbox;
 #[cfg(feature = "mailbox")]
 mod outbox;
-#[cfg(feature = "client-assertion")]
-mod replay;
 #[cfg(feature = "statement")]
 mod seen;
 #[cfg(feature = "client-assertion")]
@@ -69,12 +67,10 @@ struct Parts {
     histories: Mutex<histories::Kept>,
     #[cfg(feature = "webhook")]
     changed: tokio::sync::Notify,
-    #[cfg(feature = "client-assertion")]
-    replay: Mutex<replay::Claims>,
     #[cfg(feature = "statement")]
     seen: Mutex<seen::Accounts>,
     #[cfg(feature = "client-assertion")]
-    tokens: Mutex<tokens::Grants>,
+    tokens: Mutex<tokens::Tokens>,
 }
 
 impl MemoryStore {
@@ -131,4 +127,30 @@ impl fmt::Debug for Parts {
 #[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
 fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// States operations of a store trait, one line each: its arguments and its answer, and what it does with the records of
+/// their kind and, where it adds some, with their greatest number.
+#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
+macro_rules! operations {
+    (
+        $self:ident.parts.$part:ident;
+        $( $name:ident($($arg:ident: $of:ty),*) -> $answer:ty = $records:ident $(, $capacity:ident)? => $work:expr; )+
+    ) => { $(
+        fn $name<'a>(&'a $self $(, $arg: $of)*) -> StoreFuture<'a, $answer> {
+            Box::pin(async move {
+                let $records = &mut *lock(&$self.parts.$part);
+                $( let $capacity = $self.parts.capacity; )?
+                $work
+            })
+        }
+    )+ };
+}
+#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
+use operations;
+
+/// The greatest number of records that a caller asks for.
+#[cfg(feature = "mailbox")]
+fn most(limit: u32) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
 }

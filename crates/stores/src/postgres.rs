@@ -21,12 +21,12 @@
 //! - Hundreds of messages a second fill a log of the server's default `max_wal_size` (1 GB) in minutes, and each
 //!   checkpoint that this forces makes the log grow faster. Give it several gigabytes.
 
-use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
+use bankrail_values::{StoreError, StoreErrorKind};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::types::{FromSql, ToSql, Type};
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Socket};
 
 #[cfg(feature = "client-assertion")]
@@ -41,8 +41,6 @@ mod histories;
 #[cfg(feature = "mailbox")]
 mod inbox;
 #[cfg(feature = "mailbox")]
-mod oldest;
-#[cfg(feature = "mailbox")]
 mod outbox;
 mod pool;
 mod schema;
@@ -51,7 +49,7 @@ mod seen;
 mod session;
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 mod transaction;
-#[cfg(feature = "mailbox")]
+#[allow(dead_code, unused_macros, unused_imports, reason = "not used with every feature")]
 mod values;
 
 #[cfg(feature = "rate-limit")]
@@ -60,7 +58,7 @@ pub use error::DatabaseError;
 #[cfg(feature = "webhook")]
 pub use histories::PostgresHistories;
 #[cfg(any(feature = "mailbox", feature = "statement"))]
-pub use transaction::{InTransaction, Work, WorkFuture};
+pub use transaction::{InTransaction, PostgresWork, PostgresWorkFuture};
 #[cfg(feature = "mailbox")]
 pub use {inbox::PostgresInbox, outbox::PostgresOutbox};
 
@@ -203,26 +201,6 @@ impl PostgresStore {
         client.give_back();
         Ok(rows)
     }
-
-    async fn execute(&self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
-        let client = self.client().await?;
-        let rows = client.each().execute(sql, parameters).await?;
-        client.give_back();
-        Ok(rows)
-    }
-}
-
-/// Reads a column.
-#[allow(dead_code, reason = "not used with every feature")]
-fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Fault> {
-    row.try_get(column).map_err(|error| Fault::corrupt(DatabaseError::from(error)))
-}
-
-/// Reads an instant in milliseconds. A number out of range is a corrupt record.
-#[allow(dead_code, reason = "not used with every feature")]
-fn instant(millis: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_unix_millis(millis)
-        .ok_or_else(|| Fault::corrupt(format!("expected an instant in milliseconds, found {millis}")))
 }
 
 bankrail_values::options! {
@@ -274,7 +252,6 @@ enum Fault {
     /// The operation did not begin.
     Connect(DatabaseError),
     Sql(DatabaseError),
-    Corrupt(Box<dyn std::error::Error + Send + Sync>),
     /// Another worker was faster; a retry shows the new state.
     Lost(&'static str),
     Store(StoreError),
@@ -284,13 +261,19 @@ impl Fault {
     /// A record that this version cannot read.
     #[allow(dead_code, reason = "not used with every feature")]
     fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::Corrupt(cause.into())
+        Self::Store(crate::columns::corrupt(cause))
     }
 }
 
 impl From<tokio_postgres::Error> for Fault {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Sql(error.into())
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
 
@@ -301,7 +284,6 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Connect(error) => Self::new(StoreErrorKind::Unavailable, error),
             Fault::Lost(cause) => Self::new(StoreErrorKind::Unavailable, cause),
-            Fault::Corrupt(cause) => Self::new(StoreErrorKind::Corrupt, cause),
             Fault::Store(error) => error,
             Fault::Sql(error) => {
                 let kind = match error.code() {

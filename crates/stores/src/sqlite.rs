@@ -20,8 +20,6 @@
 
 use bankrail_values::StoreError;
 #[cfg(feature = "mailbox")]
-use bankrail_values::StoreFuture;
-#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "rate-limit"))]
 use bankrail_values::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,24 +35,18 @@ mod histories;
 #[cfg(feature = "mailbox")]
 mod inbox;
 #[cfg(feature = "mailbox")]
-mod oldest;
-#[cfg(feature = "mailbox")]
 mod outbox;
-#[cfg(feature = "client-assertion")]
-mod replay;
 mod schema;
 #[cfg(feature = "statement")]
 mod seen;
-#[cfg(any(feature = "client-assertion", feature = "rate-limit"))]
-mod sweep;
+#[allow(dead_code, unused_macros, unused_imports, reason = "not used with every feature")]
+mod statements;
 #[cfg(feature = "client-assertion")]
 mod tokens;
 mod transaction;
-#[cfg(feature = "mailbox")]
-mod values;
 
 #[cfg(any(feature = "mailbox", feature = "statement"))]
-pub use transaction::Work;
+pub use transaction::SqliteWork;
 pub use transaction::{Transaction, TransactionError, store_error};
 #[cfg(feature = "mailbox")]
 pub use {inbox::SqliteInbox, outbox::SqliteOutbox};
@@ -78,8 +70,6 @@ const DAILY: &[&[&str]] = &[
     counters::DAILY,
     #[cfg(feature = "client-assertion")]
     cached::DAILY,
-    #[cfg(feature = "client-assertion")]
-    replay::DAILY,
     #[cfg(feature = "client-assertion")]
     tokens::DAILY,
     #[cfg(feature = "statement")]
@@ -174,39 +164,17 @@ impl SqliteStore {
 
 #[cfg(feature = "mailbox")]
 impl SqliteStore {
-    /// Runs a statement that changes at most one row.
-    fn change(
-        &self,
-        sql: &'static str,
-        execute: impl Fn(&mut rusqlite::CachedStatement<'_>) -> rusqlite::Result<usize> + Send + 'static,
-    ) -> StoreFuture<'static, bool> {
-        let database = self.database.clone();
-        Box::pin(async move {
-            database.write(move |connection| Ok(execute(&mut connection.prepare_cached(sql)?)? == 1)).await
-        })
-    }
-
     /// Runs a deletion with an instant and a limit until it finds no more rows. Other writes run in between.
     async fn forget_in_pieces(&self, sql: &'static str, before: Timestamp) -> Result<u64, StoreError> {
         let mut forgotten = 0;
         loop {
-            let piece = self.database.write(move |connection| {
-                let piece = connection.prepare_cached(sql)?.execute((before.unix_millis(), FORGOTTEN))?;
-                Ok(u64::try_from(piece).unwrap_or(u64::MAX))
-            });
+            let piece = self.database.write(move |c| statements::run(c, sql, (before.unix_millis(), FORGOTTEN)));
             match piece.await? {
                 0 => return Ok(forgotten),
-                piece => forgotten += piece,
+                piece => forgotten += u64::try_from(piece).unwrap_or(u64::MAX),
             }
         }
     }
-}
-
-/// Reads an instant in milliseconds. A number out of range is a corrupt record.
-#[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "rate-limit"))]
-fn instant(millis: i64) -> Result<Timestamp, connection::Fault> {
-    let none = || connection::Fault::corrupt(format!("expected an instant in milliseconds, found {millis}"));
-    Timestamp::from_unix_millis(millis).ok_or_else(none)
 }
 
 bankrail_values::options! {

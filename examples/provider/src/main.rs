@@ -9,11 +9,11 @@
 
 use bankrail::bank::{CustomerFolder, CustomerFolderOptions, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::token::TokenStore;
-use bankrail::client_assertion::{Audience, ReplayStore, Verifier, VerifierOptions};
+use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::SigningKey;
-use bankrail::mailbox::Outbox;
+use bankrail::mailbox::OutboxStore;
 use bankrail::rate_limit::{CounterStore, Limiter, Limits};
 use bankrail::secured_payload::{SealOptions, Sealer};
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
@@ -76,7 +76,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let Arguments { folder, postgres, command } = Arguments::parse();
     let store = SqliteStore::open(folder.join("provider.sqlite"), SqliteOptions::new())?;
-    let outbox: Arc<dyn Outbox> = match postgres {
+    let outbox: Arc<dyn OutboxStore> = match postgres {
         Some(config) => Arc::new(PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await?.outbox()),
         None => Arc::new(store.outbox()),
     };
@@ -93,17 +93,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
             outbox.enqueue(&message.outgoing(endpoint.parse()?, &headers)?, SystemClock.now()).await?;
         }
         Command::Serve { issuer, listen, operations, valkey, roots } => {
-            let keys: (Arc<dyn TokenStore>, Arc<dyn ReplayStore>, Arc<dyn CounterStore>) = match valkey {
+            let keys: (Arc<dyn TokenStore>, Arc<dyn CounterStore>) = match valkey {
                 Some(url) => {
                     let shared = Arc::new(RedisStore::open(&url, RedisStoreOptions::new())?);
-                    (shared.clone(), shared, Arc::new(RedisCounters::open(&url, RedisCountersOptions::new())?))
+                    (shared, Arc::new(RedisCounters::open(&url, RedisCountersOptions::new())?))
                 }
-                None => (Arc::new(store.clone()), Arc::new(store.clone()), Arc::new(store.clone())),
+                None => (Arc::new(store.clone()), Arc::new(store.clone())),
             };
             let shutdown = Shutdown::on_signal()?;
             let file = |name: &str| fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
             let ledger = SqliteLedger::new(store.clone());
-            let limiter = Arc::new(Limiter::new(Limits::new(), keys.2));
+            let limiter = Arc::new(Limiter::new(Limits::new(), keys.1));
             let endpoints = Endpoints::new();
             let signing = SigningKey::from_pem(&String::from_utf8(file("signing.pem")?)?)?;
             let directory = Arc::new(CustomerFolder::open(folder.join("customers"), CustomerFolderOptions::new())?);
@@ -129,7 +129,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 .cursor_secret(CursorSecret::from_bytes(secret))
                 .audit(Arc::new(audit), AuditOptions::new());
             let verifier = Verifier::new(Audience::parse(&issuer)?, VerifierOptions::new().lenient_clients());
-            let provider = Provider::new(directory.clone(), Arc::new(ledger), keys.0, keys.1, verifier, options)?;
+            let provider = Provider::new(directory.clone(), Arc::new(ledger), keys.0, verifier, options)?;
 
             let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
             let (listener, tls) = (TcpListener::bind(listen).await?, certificate.server_config()?);

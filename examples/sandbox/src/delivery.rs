@@ -1,7 +1,7 @@
 //! The provider's side of webhooks: one endpoint, and a dispatcher for it.
 
 use crate::keys::Keys;
-use bankrail::mailbox::{EndpointId, Outbox};
+use bankrail::mailbox::{EndpointId, OutboxStore};
 use bankrail::secured_payload::{SealOptions, Sealer};
 use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
@@ -21,7 +21,7 @@ pub(crate) fn dispatcher(
     api_key: &str,
     keys: &Keys,
     authorities: Vec<u8>,
-    outbox: Arc<dyn Outbox>,
+    outbox: Arc<dyn OutboxStore>,
     clock: Arc<dyn Clock>,
 ) -> Result<Dispatcher, Box<dyn Error>> {
     let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), SealOptions::new());

@@ -83,7 +83,7 @@ async fn start() -> Result<(Sandbox, Server), Box<dyn Error>> {
     let bank = Arc::new(Bank::new(API_KEY, keys.assertion.verifying_key())?);
     let options = ProviderOptions::new().clock(clock.clone()).report_time_zone("Australia/Sydney");
     let verifier = Verifier::new(audience.clone(), VerifierOptions::new());
-    let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, options)?;
+    let provider = Provider::new(bank.clone(), bank, store, verifier, options)?;
     let server = Server::start(provider.router(), &certificates).await?;
     let base_url = server.base_url();
     let credentials = Credentials::new(CUSTOMER.parse()?, keys.assertion.clone(), API_KEY);

@@ -4,7 +4,7 @@ use crate::delivery::{ENDPOINT, dispatcher, headers};
 use crate::server::Server;
 use crate::tour::{Sandbox, expect};
 use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
-use bankrail::mailbox::{EndpointId, Outbox};
+use bankrail::mailbox::{EndpointId, OutboxStore};
 use bankrail::secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail::service::delivery::{Dispatcher, EndpointUrl};
 use bankrail::stores::sqlite::{SqliteInbox, SqliteOptions, SqliteStore};
@@ -84,7 +84,7 @@ fn others() -> Result<[Message; 3], Box<dyn Error>> {
 /// Enqueues one message and makes its delivery.
 async fn deliver(
     provider: &Dispatcher,
-    outbox: &dyn Outbox,
+    outbox: &dyn OutboxStore,
     message: &Message,
     headers: DeliveryHeaders,
 ) -> Result<(), Box<dyn Error>> {

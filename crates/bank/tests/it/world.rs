@@ -44,7 +44,7 @@ impl World {
         let tokens = Arc::new(MemoryStore::new());
         let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new());
         let options = options.clock(Arc::clone(&clock) as Arc<dyn Clock>);
-        let provider = Provider::new(directory, ledger, tokens.clone(), tokens.clone(), verifier, options).unwrap();
+        let provider = Provider::new(directory, ledger, tokens.clone(), verifier, options).unwrap();
         Self { router: provider.router(), tokens, clock }
     }
 

@@ -6,7 +6,7 @@ use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;
 use axum::http::HeaderMap;
 use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions};
-use bankrail_mailbox::{EntryId, Inbox, Outbox, OutboxQuery, OutboxState, Schedule};
+use bankrail_mailbox::{EntryId, Inbox, OutboxQuery, OutboxState, OutboxStore, Schedule};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Transport, TransportErrorKind, TransportFuture, TransportRequest, TransportResponse,
 };
@@ -141,7 +141,7 @@ impl Plan {
     /// are given what says whether the next attempt fails.
     async fn run<I: Inbox + ?Sized + 'static>(
         self,
-        (inbox, outbox): (Arc<I>, Arc<dyn Outbox>),
+        (inbox, outbox): (Arc<I>, Arc<dyn OutboxStore>),
         handlers: impl FnOnce(Arc<dyn Fn() -> bool + Send + Sync>) -> Handlers<I>,
     ) -> usize {
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
@@ -211,7 +211,7 @@ fn options_of_the_sender() -> DispatcherOptions {
     DispatcherOptions::new().schedule(Schedule::new([Duration::from_secs(1); 3], 20))
 }
 
-fn in_memory() -> (Arc<dyn Inbox>, Arc<dyn Outbox>) {
+fn in_memory() -> (Arc<dyn Inbox>, Arc<dyn OutboxStore>) {
     let store = MemoryStore::new();
     (Arc::new(store.inbox()), Arc::new(store.outbox()))
 }
@@ -269,7 +269,7 @@ proptest! {
 
     #[test]
     fn effects_happen_once_on_sqlite(plan in plan()) {
-        use sqlite::{SqliteStore, Work, rusqlite};
+        use sqlite::{SqliteStore, SqliteWork, rusqlite};
         let messages = plan.messages;
         let effects = runtime().block_on(async {
             let store = SqliteStore::open_in_memory(Default::default()).unwrap();
@@ -279,7 +279,7 @@ proptest! {
             plan.run((inbox, Arc::new(store.outbox())), |fails| {
                 Handlers::new().transactional(move |received: Delivery<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
-                    std::future::ready(Ok(Work::new(move |transaction| {
+                    std::future::ready(Ok(SqliteWork::new(move |transaction| {
                         transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;
                         if fails { Err(rusqlite::Error::QueryReturnedNoRows) } else { Ok(()) }
                     })))
@@ -303,7 +303,7 @@ proptest! {
     #[ignore = "needs postgresql"]
     fn effects_happen_once_on_postgres(plan in plan()) {
         use postgres::tokio_postgres::{NoTls, connect};
-        use postgres::{PostgresStore, Work};
+        use postgres::{PostgresStore, PostgresWork};
         use std::sync::atomic::{AtomicU32, Ordering};
         static SCHEMA: AtomicU32 = AtomicU32::new(0);
         let messages = plan.messages;
@@ -320,7 +320,7 @@ proptest! {
             plan.run((inbox, Arc::new(store.outbox())), |fails| {
                 Handlers::new().transactional(move |received: Delivery<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
-                    std::future::ready(Ok(Work::new(move |transaction| Box::pin(async move {
+                    std::future::ready(Ok(PostgresWork::new(move |transaction| Box::pin(async move {
                         transaction.execute("INSERT INTO effect VALUES ($1)", &[&case]).await?;
                         if fails { Err("after its effect".into()) } else { Ok(()) }
                     }))))

@@ -11,7 +11,7 @@ mod clock;
 
 use crate::both::Keys;
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
-use bankrail_mailbox::{Inbox, Outbox};
+use bankrail_mailbox::{Inbox, OutboxOperator};
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::{SqliteStore, rusqlite};
 use bankrail_values::{Clock, SystemClock, Timestamp};

@@ -138,7 +138,7 @@ async fn calls() {
     let customer = Customer::new("BILLER".parse().unwrap(), keys, names::STATEMENT_READ.parse().unwrap());
     let (bank, store) = (Arc::new(Bank(Arc::new(customer))), Arc::new(MemoryStore::new()));
     let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new());
-    let provider = Provider::new(bank.clone(), bank, store.clone(), store, verifier, ProviderOptions::new()).unwrap();
+    let provider = Provider::new(bank.clone(), bank, store, verifier, ProviderOptions::new()).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, provider.router()).await.unwrap() });

@@ -5,7 +5,7 @@ use super::journal::Journal;
 use crate::statement::row::Row;
 use bankrail::client::NewEntries;
 use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers};
-use bankrail::stores::sqlite::{SqliteInbox, Work};
+use bankrail::stores::sqlite::{SqliteInbox, SqliteWork};
 use bankrail::values::{Clock as _, SystemClock};
 use bankrail::webhook::history::{HistoryId, Observation};
 use bankrail::webhook::{
@@ -31,14 +31,14 @@ pub(super) fn handlers(journal: &Journal) -> Handlers<SqliteInbox> {
 /// Folds a message into the history of its mandate or payment, and has it printed with the state after it.
 fn keep<M: WebhookMessage + Into<Message> + 'static>(
     journal: &Journal,
-) -> impl Fn(Delivery<M>) -> Ready<Result<Work, HandlerError>> + Send + Sync + use<M> {
+) -> impl Fn(Delivery<M>) -> Ready<Result<SqliteWork, HandlerError>> + Send + Sync + use<M> {
     let journal = journal.clone();
     move |received: Delivery<M>| {
         let journal = journal.clone();
         let Delivery { id, message, findings, headers, received_at, follows, .. } = received;
         let message: Message = message.into();
         let findings = findings.iter().map(ToString::to_string).collect();
-        ready(Ok(Work::new(move |transaction| {
+        ready(Ok(SqliteWork::new(move |transaction| {
             let observation = transaction.apply_history("", &message, received_at)?;
             let ids = HistoryId::of(&message);
             let kept = match ids.first() {
@@ -67,9 +67,9 @@ fn keep<M: WebhookMessage + Into<Message> + 'static>(
 }
 
 /// Has a conflict printed. It is not folded into a history, because a person must decide.
-fn conflict(journal: Journal, received: Delivery<Conflict>) -> Work {
+fn conflict(journal: Journal, received: Delivery<Conflict>) -> SqliteWork {
     let Delivery { id, message: Conflict { message, with, .. }, headers, received_at, .. } = received;
-    Work::new(move |transaction| {
+    SqliteWork::new(move |transaction| {
         let event = Contradiction {
             at: received_at,
             kind: message.kind().to_string(),
@@ -85,7 +85,10 @@ fn conflict(journal: Journal, received: Delivery<Conflict>) -> Work {
 }
 
 /// Has the new entries of a page printed.
-pub(super) fn entries(journal: Journal, new: &NewEntries) -> impl Future<Output = Result<Work, BoxError>> + use<> {
+pub(super) fn entries(
+    journal: Journal,
+    new: &NewEntries,
+) -> impl Future<Output = Result<SqliteWork, BoxError>> + use<> {
     let request_key = new.request_key();
     let at = SystemClock.now();
     let events: Vec<Event> = new
@@ -110,7 +113,7 @@ pub(super) fn entries(journal: Journal, new: &NewEntries) -> impl Future<Output 
             }))
         })
         .collect();
-    ready(Ok(Work::new(move |transaction| events.iter().try_for_each(|event| journal.write(transaction, event)))))
+    ready(Ok(SqliteWork::new(move |transaction| events.iter().try_for_each(|event| journal.write(transaction, event)))))
 }
 
 /// The message as JSON; as its text, if an unknown member of it has a number that no `f64` holds.

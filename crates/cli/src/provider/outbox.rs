@@ -8,7 +8,8 @@ use crate::failure::{Failure, Outcome, causes};
 use crate::output::{Output, Style};
 use crate::text::{pad_right, shown, shown_lines};
 use bankrail::mailbox::{
-    DropOutcome, EndpointId, EntryId, Intervention, Outbox, OutboxQuery, OutboxState, OutboxSummary,
+    DropOutcome, EndpointId, EntryId, Intervention, Outbox, OutboxOperator, OutboxQuery, OutboxState, OutboxStore,
+    OutboxSummary,
 };
 use bankrail::values::{Clock as _, StoreError, SystemClock};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -162,7 +163,7 @@ fn no_such(id: u64) -> Failure {
     )
 }
 
-async fn list(arguments: &List, outbox: &impl Outbox, output: &mut Output) -> Result<Outcome, Failure> {
+async fn list(arguments: &List, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
     let mut query = OutboxQuery::new().limit(arguments.limit);
     if let Some(endpoint) = &arguments.endpoint {
         query = query.endpoint(endpoint.clone());
@@ -200,7 +201,7 @@ fn row(summary: &OutboxSummary) -> String {
     line
 }
 
-async fn show(arguments: &Show, outbox: &impl Outbox, output: &mut Output) -> Result<Outcome, Failure> {
+async fn show(arguments: &Show, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
     let id = EntryId::new(arguments.id);
     let Some(summary) = outbox.summary(id).await.map_err(failed)? else { return Err(no_such(arguments.id)) };
     output.line(output.paint(Style::Bold, &format!("message {id}, {}", shown(summary.kind.as_str()))))?;
@@ -223,7 +224,7 @@ async fn show(arguments: &Show, outbox: &impl Outbox, output: &mut Output) -> Re
     Ok(Outcome::Fine)
 }
 
-async fn resend(arguments: &Resend, outbox: &impl Outbox, output: &mut Output) -> Result<Outcome, Failure> {
+async fn resend(arguments: &Resend, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
     let now = SystemClock.now();
     if let Some(endpoint) = &arguments.endpoint {
         let count = outbox.resend_all(endpoint, now).await.map_err(failed)?;
@@ -244,7 +245,7 @@ async fn resend(arguments: &Resend, outbox: &impl Outbox, output: &mut Output) -
     }
 }
 
-async fn drop_entry(arguments: &Drop, outbox: &impl Outbox, output: &mut Output) -> Result<Outcome, Failure> {
+async fn drop_entry(arguments: &Drop, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
     let id = arguments.id;
     let by = intervention(&arguments.reason)?;
     match outbox.drop_entry(EntryId::new(id), &by, SystemClock.now()).await.map_err(failed)? {

@@ -28,7 +28,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use bankrail::bank::{CustomerFolder, SqliteLedger};
 use bankrail::http::serve::Shutdown;
-use bankrail::mailbox::Outbox;
+use bankrail::mailbox::OutboxStore;
 use bankrail::service::delivery::Dispatcher;
 use bankrail::values::{Clock as _, SystemClock, Timestamp};
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub(crate) struct PageData {
     pub(crate) calls: Calls,
     pub(crate) directory: Arc<CustomerFolder>,
     pub(crate) ledger: SqliteLedger,
-    pub(crate) outbox: Arc<dyn Outbox>,
+    pub(crate) outbox: Arc<dyn OutboxStore>,
     pub(crate) dispatcher: Dispatcher,
     /// The address of the provider.
     pub(crate) issuer: String,

@@ -8,7 +8,7 @@ use crate::message::{self, KINDS};
 use crate::output::{Output, Style};
 use crate::text::shown;
 use bankrail::emulator::MandateStory;
-use bankrail::mailbox::{EndpointId, Outbox, OutboxState};
+use bankrail::mailbox::{EndpointId, OutboxState, OutboxStore};
 use bankrail::values::random_bytes;
 use bankrail::values::{Clock as _, StoreError, SystemClock};
 use bankrail::webhook::{DeliveryHeaders, Message, MessageKind};
@@ -122,7 +122,7 @@ fn read(path: &str) -> Result<Letter, Failure> {
 async fn deliver(
     letter: &Letter,
     endpoint: &EndpointId,
-    outbox: &impl Outbox,
+    outbox: &impl OutboxStore,
     wait: Duration,
     folders: &Folders,
 ) -> Result<Result<String, String>, Failure> {
@@ -169,7 +169,11 @@ async fn deliver(
 }
 
 /// Why nothing is delivered to the endpoint now, if that is so.
-async fn held(endpoint: &EndpointId, outbox: &impl Outbox, folders: &Folders) -> Result<Option<String>, StoreError> {
+async fn held(
+    endpoint: &EndpointId,
+    outbox: &impl OutboxStore,
+    folders: &Folders,
+) -> Result<Option<String>, StoreError> {
     if !folders.is_in_use() {
         return Ok(Some("no provider runs on this data; bankrail provider delivers it".to_owned()));
     }

@@ -24,7 +24,7 @@ use bankrail::client_assertion::Verifier;
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::CurrentKey;
-use bankrail::mailbox::Outbox;
+use bankrail::mailbox::OutboxStore;
 use bankrail::rate_limit::Limiter;
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
 use bankrail::service::delivery::{
@@ -72,7 +72,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let directory = Arc::new(folders.customers()?);
     let store = folders.store()?;
     let ledger = SqliteLedger::new(store.clone());
-    let outbox: Arc<dyn Outbox> = Arc::new(store.outbox());
+    let outbox: Arc<dyn OutboxStore> = Arc::new(store.outbox());
     let limiter = Arc::new(Limiter::new(arguments.limits.limits()?, Arc::new(store.clone())));
     if folders.is_demo() {
         let day = today::book(&ledger).await?;
@@ -116,9 +116,8 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     }
     let verifier = Verifier::new(audience(&issuer)?, verifier_options(arguments));
     let tokens = Arc::new(store.clone());
-    let provider =
-        Provider::new(directory.clone(), Arc::new(ledger.clone()), tokens.clone(), tokens, verifier, options)
-            .map_err(|error| Failure::unable(causes(&error), "bankrail provider --help says what fits"))?;
+    let provider = Provider::new(directory.clone(), Arc::new(ledger.clone()), tokens, verifier, options)
+        .map_err(|error| Failure::unable(causes(&error), "bankrail provider --help says what fits"))?;
 
     let calls = Calls::new();
     let front = Front { calls: calls.clone(), faults: Faults::new(&arguments.fault, arguments.seed) };

@@ -41,7 +41,6 @@ impl World {
         let provider = Provider::new(
             Arc::new(directory()),
             Arc::new(ledger()),
-            Arc::new(store.clone()),
             Arc::new(store),
             Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new()),
             options.issuer(&base_url),

@@ -4,6 +4,7 @@ use super::{ScopeSet, TokenHash};
 use crate::{CustomerCode, ReplayKey, ReplayStore};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
+use std::sync::Arc;
 
 /// The issuer's record of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,27 +34,22 @@ impl TokenGrant {
     }
 }
 
-/// An issuer's store of grants, by the hash of the token, until they expire.
+/// An issuer's store of grants, by the hash of the token, until they expire, and of the use of the assertions that they
+/// were issued for.
 ///
 /// An engine drops a grant once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since its `expires_at`, so
 /// that a caller whose clock lags behind another's finds what is valid at its `now`.
+///
+/// [`SeparateStores`] makes one of a store of grants and a [`ReplayStore`].
 pub trait TokenStore: fmt::Debug + Send + Sync {
-    /// Stores a grant. An earlier grant under this hash is replaced.
-    fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()>;
-
     /// Claims the key of an assertion, at the grant's `issued_at`, and stores the grant if that is the key's first claim
-    /// ([`ReplayStore::claim`]): both or neither, in one step. `false`: the assertion was used before.
-    ///
-    /// `None`: `replay` is another store than this, or the engine has no such step. The caller claims, then inserts.
-    fn insert_once<'a>(
-        &'a self,
-        hash: TokenHash,
-        grant: &'a TokenGrant,
-        claim: ReplayKey,
-        replay: &'a dyn ReplayStore,
-    ) -> Option<StoreFuture<'a, bool>> {
-        let _ = (hash, grant, claim, replay);
-        None
+    /// ([`ReplayStore::claim`]): both or neither, in one transaction where the engine has one. `false`: the assertion
+    /// was used before. Without a key there is nothing to claim. An earlier grant under this hash is replaced.
+    fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool>;
+
+    /// Stores a grant without an assertion.
+    fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
+        Box::pin(async move { self.grant_once(None, hash, grant).await.map(drop) })
     }
 
     /// The grant under this hash, if it is valid at `now` ([`TokenGrant::is_valid_at`]).
@@ -61,4 +57,39 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
 
     /// Removes a grant. Returns whether there was one.
     fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool>;
+}
+
+/// Used assertions in one store and grants in another, as one [`TokenStore`]. [`TokenStore::grant_once`] is two steps
+/// then: if the second fails, the assertion is used up without a token, and the customer signs another one.
+#[derive(Clone, Debug)]
+pub struct SeparateStores {
+    replay: Arc<dyn ReplayStore>,
+    grants: Arc<dyn TokenStore>,
+}
+
+impl SeparateStores {
+    /// Claims in `replay`, and keeps grants in `grants`.
+    #[must_use]
+    pub fn new(replay: Arc<dyn ReplayStore>, grants: Arc<dyn TokenStore>) -> Self {
+        Self { replay, grants }
+    }
+}
+
+impl TokenStore for SeparateStores {
+    fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            match claim {
+                Some(claim) if !self.replay.claim(claim.key, grant.issued_at, claim.expires).await? => Ok(false),
+                _ => self.grants.grant_once(None, hash, grant).await,
+            }
+        })
+    }
+
+    fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
+        self.grants.find(hash, now)
+    }
+
+    fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
+        self.grants.revoke(hash)
+    }
 }

@@ -286,13 +286,13 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     ///
     /// ```
     /// use bankrail_client::receivers::{Handlers, Delivery};
-    /// use bankrail_stores::sqlite::{SqliteInbox, Work, rusqlite};
+    /// use bankrail_stores::sqlite::{SqliteInbox, SqliteWork, rusqlite};
     /// use bankrail_webhook::PaymentOutcome;
     ///
     /// # fn example() -> Handlers<SqliteInbox> {
     /// Handlers::new().transactional(|received: Delivery<PaymentOutcome>| async move {
     ///     let status = received.message.transaction_status.to_string();
-    ///     Ok(Work::new(move |transaction| {
+    ///     Ok(SqliteWork::new(move |transaction| {
     ///         transaction.connection().execute("INSERT INTO paid (status) VALUES (?1)", [status])?;
     ///         Ok::<_, rusqlite::Error>(())
     ///     }))
@@ -310,7 +310,7 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     ///
     /// fn example() -> Handlers<postgres::PostgresInbox> {
     ///     Handlers::new().transactional(|_: Delivery<PaymentOutcome>| async {
-    ///         Ok(sqlite::Work::new(|_| Ok::<_, sqlite::rusqlite::Error>(())))
+    ///         Ok(sqlite::SqliteWork::new(|_| Ok::<_, sqlite::rusqlite::Error>(())))
     ///     })
     /// }
     /// ```

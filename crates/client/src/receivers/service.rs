@@ -193,7 +193,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         if let Some(headers) = self.headers.get() {
             delivery::log(self.kind, headers, &received, findings);
         }
-        if received.is_work() {
+        if received.is_stored() {
             self.shared.arrived.notify_waiters();
         }
         Ok(received)

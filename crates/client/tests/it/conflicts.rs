@@ -6,7 +6,7 @@ use crate::receivers::{deliver, message, options, over};
 use bankrail_client::receivers::{Conflict, Delivery, HandlerError, Handlers, Receivers, WorkerOptions};
 use bankrail_mailbox::{EntryId, Inbox, InboxState, Schedule};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_stores::sqlite::{SqliteInbox, SqliteStore, Work, rusqlite};
+use bankrail_stores::sqlite::{SqliteInbox, SqliteStore, SqliteWork, rusqlite};
 use bankrail_values::ManualClock;
 use bankrail_webhook::{ActionStatus, MandateActionOutcome, MessageKind, PaymentOutcome};
 use std::sync::{Arc, Mutex};
@@ -99,10 +99,10 @@ async fn a_handler_of_conflicts_can_share_the_inboxs_transaction() {
     store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
     let receivers = over(Arc::new(store.inbox()), options());
     let handlers = Handlers::new()
-        .transactional(|_: Delivery<PaymentOutcome>| async { Ok(Work::new(|_| Ok::<_, rusqlite::Error>(()))) })
+        .transactional(|_: Delivery<PaymentOutcome>| async { Ok(SqliteWork::new(|_| Ok::<_, rusqlite::Error>(()))) })
         .on_conflict_transactional(|received: Delivery<Conflict>| async move {
             let pair = [received.id.to_string(), received.message.with.to_string()];
-            Ok(Work::new(move |transaction| {
+            Ok(SqliteWork::new(move |transaction| {
                 transaction.connection().execute("INSERT INTO doubtful VALUES (?1, ?2)", pair).map(|_| ())
             }))
         });

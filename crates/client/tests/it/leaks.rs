@@ -10,7 +10,7 @@ use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture};
 use bankrail_jose::{EncryptionKey, RsaSize, SigningKey, base64url};
 use bankrail_mailbox::{
-    EntryId, Inbox, InboxCounts, InboxEntry, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome, Schedule,
+    EntryId, Inbox, InboxCounts, InboxEntry, InboxUpdate, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome, Schedule,
 };
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail_stores::memory::{MemoryInbox, MemoryStore};
@@ -57,9 +57,6 @@ impl Inbox for Faulty {
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         failing!(self, self.inner.receive(message, now))
     }
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        failing!(self, self.inner.claim(message, lease, now))
-    }
     fn lease<'a>(
         &'a self,
         kinds: &'a [Kind],
@@ -69,23 +66,14 @@ impl Inbox for Faulty {
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
         failing!(self, self.inner.lease(kinds, limit, lease, now))
     }
-    fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool> {
-        failing!(self, self.inner.extend(id, lease, now))
-    }
-    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
-        failing!(self, self.inner.complete(id, owner, now))
-    }
-    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
-        failing!(self, self.inner.release(id, owner, due, error))
-    }
-    fn dead_letter<'a>(
+    fn update<'a>(
         &'a self,
         id: EntryId,
         owner: LeaseOwner,
-        error: &'a str,
+        update: InboxUpdate<'a>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        failing!(self, self.inner.dead_letter(id, owner, error, now))
+        failing!(self, self.inner.update(id, owner, update, now))
     }
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         failing!(self, self.inner.dead_letters(after, limit))

@@ -9,7 +9,7 @@ use bankrail_client::{Client, ClientOptions, Credentials, NewEntries, PolledAcco
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::Policy;
 use bankrail_statement::{AccountId, Cursor, MaxEntries, Page, PollOptions, StatementRequest, StatementResponse};
-use bankrail_stores::sqlite::{SqliteStore, Transaction, Work, rusqlite};
+use bankrail_stores::sqlite::{SqliteStore, SqliteWork, Transaction, rusqlite};
 use bankrail_values::ManualClock;
 use std::collections::HashMap;
 use std::future::Future;
@@ -158,8 +158,8 @@ async fn paid(store: &SqliteStore) -> Vec<(String, Real)> {
 }
 
 /// Puts each new entry into the table, in the transaction that records it.
-async fn pay(new: NewEntries) -> Result<Work, Box<dyn std::error::Error + Send + Sync>> {
-    Ok(Work::new(move |transaction| insert(transaction, &new)))
+async fn pay(new: NewEntries) -> Result<SqliteWork, Box<dyn std::error::Error + Send + Sync>> {
+    Ok(SqliteWork::new(move |transaction| insert(transaction, &new)))
 }
 
 fn insert(transaction: &Transaction<'_>, new: &NewEntries) -> rusqlite::Result<()> {
@@ -285,7 +285,7 @@ async fn work_that_fails_undoes_the_record() {
     let accounts = [PolledAccount::new(AccountId::parse(ACCOUNTS[0]).unwrap())];
     let handler = |new: NewEntries| async move {
         let fails = new.attempt < 3;
-        Ok(Work::new(move |transaction| {
+        Ok(SqliteWork::new(move |transaction| {
             insert(transaction, &new)?;
             if fails {
                 Err("the ledger is closed".into())

@@ -90,14 +90,14 @@ where
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn happens_once_on_sqlite() {
-    use sqlite::{SqliteStore, Work, rusqlite};
+    use sqlite::{SqliteStore, SqliteWork, rusqlite};
     let make = async || {
         let store = SqliteStore::open_in_memory(Default::default()).unwrap();
         store.transaction(|transaction| transaction.connection().execute_batch(TABLE)).await.unwrap();
         (Arc::new(store.inbox()), store)
     };
     let work = |then: Then, gate: Arc<Gate>| {
-        Work::new(move |transaction| {
+        SqliteWork::new(move |transaction| {
             transaction.connection().execute("INSERT INTO paid VALUES (1)", [])?;
             match then {
                 Then::End => {}
@@ -123,7 +123,7 @@ async fn happens_once_on_sqlite() {
 #[ignore = "needs postgresql"]
 async fn happens_once_on_postgres() {
     use postgres::tokio_postgres::{Client, NoTls, connect};
-    use postgres::{PostgresStore, Work};
+    use postgres::{PostgresStore, PostgresWork};
     static SCHEMA: AtomicU32 = AtomicU32::new(0);
     let client = async |options: &str| -> Client {
         let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
@@ -144,7 +144,7 @@ async fn happens_once_on_postgres() {
         (Arc::new(store.inbox()), store)
     };
     let work = |then: Then, gate: Arc<Gate>| {
-        Work::new(move |transaction| {
+        PostgresWork::new(move |transaction| {
             Box::pin(async move {
                 transaction.execute("INSERT INTO paid VALUES (1)", &[]).await?;
                 match then {
@@ -167,17 +167,17 @@ async fn happens_once_on_postgres() {
 /// A mandate's life, told out of order and with a contradiction, as the store keeps it.
 #[tokio::test]
 async fn a_history_changes_with_the_messages_that_are_handled() {
-    use sqlite::{SqliteStore, Work};
+    use sqlite::{SqliteStore, SqliteWork};
     let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let receivers = over(Arc::new(store.inbox()), options());
     let handlers = Handlers::new()
         .transactional(|received: Delivery<MandateActionOutcome>| async move {
             let (message, at) = (received.message.into(), received.received_at);
-            Ok(Work::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
+            Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
         })
         .transactional(|received: Delivery<MandateNotification>| async move {
             let (message, at) = (received.message.into(), received.received_at);
-            Ok(Work::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
+            Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
         });
     let worker = receivers.worker(handlers).with_options(WorkerOptions::new().concurrency(1));
     let (outcomes, notifications) = (MessageKind::MandateOutcome, MessageKind::MandateNotification);

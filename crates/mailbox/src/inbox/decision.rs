@@ -2,9 +2,8 @@
 
 use super::{InboxState, Incoming, ReceiveOutcome};
 use crate::key::Fingerprint;
-use crate::lease::{EntryId, Lease};
+use crate::lease::EntryId;
 use crate::opaque::OpaqueBytes;
-use bankrail_values::Timestamp;
 
 /// What an inbox knows of an entry that has a hash in common with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,16 +21,13 @@ pub struct KnownEntry {
     pub acknowledgement: OpaqueBytes,
     /// The entry that it contradicts.
     pub conflicts_with: Option<EntryId>,
-    /// Its lease, over or not.
-    pub lease: Option<Lease>,
 }
 
 /// What an engine does with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "engines act on each")]
 pub enum ReceiveDecision {
-    /// No entry holds the message. Store it, pending and due, with the claim's lease if there is one, and answer
-    /// [`ReceiveOutcome::work`].
+    /// No entry holds the message. Store it, pending and due, and answer [`ReceiveOutcome::stored`].
     Store {
         /// The entry that it contradicts.
         conflicts_with: Option<EntryId>,
@@ -41,45 +37,31 @@ pub enum ReceiveDecision {
         /// [`InboxEntry::follows`](super::InboxEntry::follows).
         followed_by: Option<EntryId>,
     },
-    /// An entry holds the message, and the claim gets that entry. Store the claim's lease in it, and answer the
-    /// outcome.
-    Lease {
-        /// What to answer.
-        outcome: ReceiveOutcome,
-        /// What to add to [`InboxEntry::attempts`](super::InboxEntry::attempts): 0 when the owner repeats its claim,
-        /// else 1.
-        attempts: u32,
-    },
     /// An entry holds the message. Change nothing, and answer this.
     Answer(ReceiveOutcome),
 }
 
 impl ReceiveDecision {
-    /// Decides on a message, from all entries that have a hash in common with it, in any order. `claim` is the lease
-    /// that the caller asks for, if any.
+    /// Decides on a message, from all entries that have a hash in common with it, in any order.
     ///
-    /// - The earliest entry with the same fingerprint holds the message. If it is finished, the message is a duplicate.
-    ///   If it is pending, a claim gets it unless another owner's lease on it lasts; otherwise the message is in
-    ///   progress.
+    /// - The earliest entry with the same fingerprint holds the message. If it is pending, the message is in progress,
+    ///   else it is a duplicate.
     /// - If no entry holds it, it is in conflict with the earliest entry of its own sort: an interim message with an
     ///   interim one, a result with a result.
     /// - Without such an entry it is new. A result follows the earliest interim message. An interim message that
     ///   arrives after its result is followed by it, unless the result is finished.
     #[must_use]
-    pub fn of(message: &Incoming, known: Vec<KnownEntry>, claim: Option<&Lease>, now: Timestamp) -> Self {
+    pub fn of(message: &Incoming, known: Vec<KnownEntry>) -> Self {
         let same = known.iter().filter(|entry| entry.fingerprint == message.fingerprint);
-        let Some(entry) = same.min_by_key(|entry| entry.id).cloned() else { return Self::store(message, &known) };
-        let KnownEntry { id, acknowledgement, .. } = entry;
-        if entry.state != InboxState::Pending {
-            return Self::Answer(ReceiveOutcome::Duplicate { id, acknowledgement });
+        match same.min_by_key(|entry| entry.id).cloned() {
+            None => Self::store(message, &known),
+            Some(KnownEntry { id, acknowledgement, state: InboxState::Pending, .. }) => {
+                Self::Answer(ReceiveOutcome::InProgress { id, acknowledgement })
+            }
+            Some(KnownEntry { id, acknowledgement, .. }) => {
+                Self::Answer(ReceiveOutcome::Duplicate { id, acknowledgement })
+            }
         }
-        let is_free = entry.lease.is_none_or(|lease| lease.is_over(now));
-        let is_own = |claim: &Lease| entry.lease.is_some_and(|lease| lease.owner == claim.owner);
-        if claim.is_some_and(|claim| is_free || is_own(claim)) {
-            let outcome = ReceiveOutcome::work(id, acknowledgement, entry.conflicts_with);
-            return Self::Lease { outcome, attempts: u32::from(is_free) };
-        }
-        Self::Answer(ReceiveOutcome::InProgress { id, acknowledgement })
     }
 
     /// What to store with a message that no entry holds.

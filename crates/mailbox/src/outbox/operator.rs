@@ -35,7 +35,7 @@ pub struct StoppedEndpoint {
 }
 
 bankrail_values::options! {
-    /// Which entries [`Outbox::list`](super::Outbox::list) returns, and how many at once. `new` asks for
+    /// Which entries [`OutboxOperator::list`](super::OutboxOperator::list) returns, and how many at once. `new` asks for
     /// the first 100 of all.
     ///
     /// ```
@@ -74,8 +74,8 @@ impl OutboxQuery {
     }
 }
 
-/// An entry without its payload. [`Outbox::deliveries`](super::Outbox::deliveries) has its deliveries,
-/// [`Outbox::find`](super::Outbox::find) its body.
+/// An entry without its payload. [`OutboxOperator::deliveries`](super::OutboxOperator::deliveries) has its deliveries,
+/// [`OutboxOperator::find`](super::OutboxOperator::find) its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines make them")]
 pub struct OutboxSummary {
@@ -124,7 +124,7 @@ impl OutboxSummary {
     }
 }
 
-/// The answer of [`Outbox::drop_entry`](super::Outbox::drop_entry).
+/// The answer of [`OutboxOperator::drop_entry`](super::OutboxOperator::drop_entry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "dropped, or one of two reasons why not")]
 pub enum DropOutcome {

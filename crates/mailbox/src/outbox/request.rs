@@ -3,7 +3,8 @@
 use super::EndpointId;
 use crate::lease::{EntryId, Lease};
 
-/// Which entries to lease.
+/// Which entries to lease. To leave an endpoint out, stop it ([`Outbox::stop_endpoint`](super::Outbox::stop_endpoint)) or
+/// let it rest ([`Outbox::hold_endpoint`](super::Outbox::hold_endpoint)).
 ///
 /// - The endpoints take turns. An entry's turn is the number of its endpoint's leases that last beyond now, those of
 ///   other workers counted, plus the number of the endpoint's due and free entries before it, by due time and then in
@@ -24,8 +25,6 @@ pub struct LeaseRequest<'a> {
     pub after: Option<&'a EndpointId>,
     /// The most entries of one endpoint under lease at once.
     pub per_endpoint: u32,
-    /// Endpoints to leave out.
-    pub except: &'a [EndpointId],
     /// Endpoints with a limit of their own.
     pub slow: &'a [EndpointId],
     /// The most entries of these.
@@ -45,7 +44,6 @@ impl<'a> LeaseRequest<'a> {
             limit,
             after: None,
             per_endpoint: u32::MAX,
-            except: &[],
             slow: &[],
             slow_limit: 0,
             slow_after: None,
@@ -70,13 +68,6 @@ impl<'a> LeaseRequest<'a> {
         self
     }
 
-    /// Endpoints to leave out. Default: none.
-    #[must_use]
-    pub fn except(mut self, endpoints: &'a [EndpointId]) -> Self {
-        self.except = endpoints;
-        self
-    }
-
     /// Endpoints whose entries count against a limit of their own and not against that of [`LeaseRequest::new`], and
     /// the one of them whose entry was leased last. Default: none.
     #[must_use]
@@ -97,7 +88,7 @@ impl<'a> LeaseRequest<'a> {
 
     /// Chooses among the candidates, for engines: the entries to lease, in their order, those of slow endpoints last.
     ///
-    /// The candidates are, of each endpoint that is neither stopped nor held nor left out, its first due and free
+    /// The candidates are, of each endpoint that is neither stopped nor held, its first due and free
     /// entries: as many as [`Circuit::bound`](crate::Circuit::bound) of [`LeaseRequest::per_endpoint`] allows beside
     /// its leases, or as the limit does. A lease that is
     /// already over does not count, so an endpoint below its bound may have any number of candidates.

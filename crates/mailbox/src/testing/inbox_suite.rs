@@ -7,8 +7,9 @@ use super::{at, lease, owner};
 use crate::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, ReceiveOutcome};
 use crate::key::{DuplicateKey, Fingerprint, KeyHash};
 use crate::kind::Kind;
-use crate::lease::EntryId;
+use crate::lease::{EntryId, Lease};
 use crate::opaque::OpaqueBytes;
+use bankrail_values::Timestamp;
 use std::collections::HashMap;
 
 const KINDS: [Kind; 4] =
@@ -45,7 +46,7 @@ pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
     conflicts_are_kept_apart(&make().await).await;
     results_follow_interim_messages(&make().await).await;
     leases_run_out(&make().await).await;
-    claims_are_taken_over(&make().await).await;
+    leases_are_taken_over(&make().await).await;
     poison_is_given_up(&make().await).await;
     completed_entries_are_forgotten(&make().await).await;
     for seed in 0..4 {
@@ -147,19 +148,13 @@ async fn results_follow_interim_messages(inbox: &impl Inbox) {
     assert_eq!(follows(&then), [(result, Some(late.id()))], "a dead letter holds nothing up");
 
     // The result was handled before the interim message arrived.
-    let result = inbox.claim(&incoming(&[3], 1, 7), lease(1, 50), at(40)).await.expect("claim").id();
+    let result = leased(inbox, &incoming(&[3], 1, 7), lease(1, 50), at(40)).await;
     assert!(inbox.complete(result, owner(1), at(41)).await.expect("complete"));
     let late = inbox.receive(&incoming(&[3], INTERIM, 8), at(42)).await.expect("receive").id();
     let entry = inbox.find(result).await.expect("find").expect("the entry is there");
     assert_eq!(entry.follows, None, "what is handled is left as it is");
     let leased = inbox.lease(&[], 9, lease(1, 50), at(42)).await.expect("lease");
     assert!(leased.iter().any(|entry| entry.id == late), "the late interim message is handled all the same");
-
-    // A claim does not wait.
-    inbox.receive(&incoming(&[5], INTERIM, 9), at(60)).await.expect("receive");
-    let claimed = inbox.claim(&incoming(&[5], 1, 10), lease(2, 99), at(61)).await.expect("claim");
-    assert!(claimed.is_work(), "a claim does not wait: {claimed:?}");
-    assert!(inbox.complete(claimed.id(), owner(2), at(62)).await.expect("complete"), "it has the lease");
 }
 
 async fn leases_run_out(inbox: &impl Inbox) {
@@ -184,28 +179,39 @@ async fn leases_run_out(inbox: &impl Inbox) {
     assert_eq!(inbox.counts().await.expect("counts"), InboxCounts { pending: 0, completed: 1, dead_letters: 0 });
 }
 
-async fn claims_are_taken_over(inbox: &impl Inbox) {
+/// Receives a message and leases it, as the only one that is due.
+async fn leased(inbox: &impl Inbox, message: &Incoming, lease: Lease, now: Timestamp) -> EntryId {
+    let received = inbox.receive(message, now).await.expect("receive");
+    assert!(received.is_stored(), "there is something to handle: {received:?}");
+    let entries = inbox.lease(&[], 9, lease, now).await.expect("lease");
+    assert!(entries.iter().any(|entry| entry.id == received.id()), "what was stored is leased at once");
+    received.id()
+}
+
+async fn leases_are_taken_over(inbox: &impl Inbox) {
     let message = |delivery| incoming(&[1, 2], 1, delivery);
-    let first = inbox.claim(&message(1), lease(1, 10), at(0)).await.expect("claim");
-    assert!(matches!(first, ReceiveOutcome::New { .. }), "the first claim is new");
-    let own = inbox.claim(&message(2), lease(1, 11), at(1)).await.expect("claim");
-    assert_eq!(own, first, "the owner's repeated claim answers as the first did");
-    let other = inbox.claim(&message(3), lease(2, 20), at(2)).await.expect("claim");
-    assert!(matches!(other, ReceiveOutcome::InProgress { .. }), "another's claim is in progress");
-    let late = inbox.claim(&message(4), lease(2, 30), at(11)).await.expect("claim");
-    assert_eq!(late, first, "a claim that ran out is taken over, with the first acknowledgement");
-    assert!(!inbox.complete(first.id(), owner(1), at(12)).await.expect("complete"), "the first owner lost it");
-    assert!(inbox.release(first.id(), owner(2), at(99), "later").await.expect("release"));
-    let released = inbox.claim(&message(5), lease(3, 40), at(13)).await.expect("claim");
-    assert_eq!(released, first, "a released claim is free for a new delivery, due or not");
-    assert!(inbox.complete(first.id(), owner(3), at(14)).await.expect("complete"));
-    let done = inbox.claim(&message(6), lease(3, 50), at(15)).await.expect("claim");
-    assert!(matches!(done, ReceiveOutcome::Duplicate { .. }), "a completed one is a duplicate, for its owner too");
-    assert_eq!(done.acknowledgement(), first.acknowledgement(), "with the first acknowledgement");
-    assert_eq!(inbox.find(first.id()).await.expect("find").map(|entry| entry.attempts), Some(3), "three leases");
-    let conflict = inbox.claim(&incoming(&[2], 2, 7), lease(1, 60), at(16)).await.expect("claim");
-    assert!(matches!(conflict, ReceiveOutcome::Conflict { with, .. } if with == first.id()) && conflict.is_work());
-    assert!(inbox.complete(conflict.id(), owner(1), at(17)).await.expect("complete"), "a conflict is leased too");
+    let first = leased(inbox, &message(1), lease(1, 10), at(0)).await;
+    let progress = ReceiveOutcome::InProgress { id: first, acknowledgement: acknowledgement(1) };
+    let again = inbox.receive(&message(2), at(1)).await.expect("receive");
+    assert!(again == progress && !again.is_stored(), "in progress while it is leased: {again:?}");
+    assert!(inbox.lease(&[], 9, lease(2, 20), at(2)).await.expect("lease").is_empty(), "another's lease lasts");
+    assert!(inbox.extend(first, lease(1, 11), at(2)).await.expect("extend"));
+    let late = inbox.lease(&[], 9, lease(2, 30), at(11)).await.expect("lease");
+    assert_eq!(late.first().map(|entry| entry.id), Some(first), "a lease that ran out is taken over");
+    assert_eq!(inbox.receive(&message(4), at(11)).await.expect("receive"), progress, "with the first acknowledgement");
+    assert!(!inbox.complete(first, owner(1), at(12)).await.expect("complete"), "the first owner lost it");
+    assert!(inbox.release(first, owner(2), at(13), "later").await.expect("release"));
+    assert_eq!(inbox.receive(&message(5), at(13)).await.expect("receive"), progress, "in progress once released");
+    assert_eq!(inbox.lease(&[], 9, lease(3, 40), at(13)).await.expect("lease").len(), 1, "a released one is free");
+    assert!(inbox.complete(first, owner(3), at(14)).await.expect("complete"));
+    let done = inbox.receive(&message(6), at(15)).await.expect("receive");
+    assert!(matches!(done, ReceiveOutcome::Duplicate { .. }), "a completed one is a duplicate");
+    assert_eq!(*done.acknowledgement(), acknowledgement(1), "with the first acknowledgement");
+    assert_eq!(inbox.find(first).await.expect("find").map(|entry| entry.attempts), Some(3), "three leases");
+    let conflict = leased(inbox, &incoming(&[2], 2, 7), lease(1, 60), at(16)).await;
+    let entry = inbox.find(conflict).await.expect("find").expect("the entry is there");
+    assert_eq!(entry.conflicts_with, Some(first), "a conflict is leased too");
+    assert!(inbox.complete(conflict, owner(1), at(17)).await.expect("complete"));
 }
 
 async fn poison_is_given_up(inbox: &impl Inbox) {
@@ -233,7 +239,7 @@ async fn poison_is_given_up(inbox: &impl Inbox) {
 }
 
 async fn completed_entries_are_forgotten(inbox: &impl Inbox) {
-    let first = inbox.claim(&incoming(&[1], 1, 1), lease(1, 9), at(0)).await.expect("claim").id();
+    let first = leased(inbox, &incoming(&[1], 1, 1), lease(1, 9), at(0)).await;
     inbox.complete(first, owner(1), at(5)).await.expect("complete");
     inbox.receive(&incoming(&[2], 2, 2), at(0)).await.expect("receive");
     assert_eq!(inbox.forget(at(5)).await.expect("forget"), 0, "completed before, strictly");
@@ -271,18 +277,14 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
         let context = format!("seed {seed}, step {step}");
         let now = at(now);
         match random.below(12) {
-            choice @ 0..=4 => {
-                let (got, want) = if choice < 3 {
-                    (inbox.receive(&message, now).await, model.receive(&message, now).await)
-                } else {
-                    (inbox.claim(&message, lease, now).await, model.claim(&message, lease, now).await)
-                };
+            0..=4 => {
+                let (got, want) = (inbox.receive(&message, now).await, model.receive(&message, now).await);
                 let (got, want) = (got.expect("store"), want.expect("store"));
-                if want.is_work() && !numbers.contains_key(&want.id()) {
+                if want.is_stored() && !numbers.contains_key(&want.id()) {
                     numbers.insert(want.id(), got.id());
                     known.push(want.id());
                 }
-                assert_eq!(got, translate(want, &numbers), "receive or claim, {context}");
+                assert_eq!(got, translate(want, &numbers), "receive, {context}");
             }
             5..=6 => {
                 let got = inbox.lease(kinds, limit, lease, now).await.expect("store");

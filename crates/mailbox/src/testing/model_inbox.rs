@@ -1,7 +1,9 @@
 //! A plain model of an inbox, to compare engines with.
 
 use super::ready;
-use crate::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KnownEntry, ReceiveDecision, ReceiveOutcome};
+use crate::inbox::{
+    Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, KnownEntry, ReceiveDecision, ReceiveOutcome,
+};
 use crate::key::{DuplicateKey, Fingerprint};
 use crate::kind::Kind;
 use crate::lease::{EntryId, Lease, LeaseOwner};
@@ -51,7 +53,7 @@ impl ModelInbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn store(&self, message: &Incoming, lease: Option<Lease>, now: Timestamp) -> ReceiveOutcome {
+    fn store(&self, message: &Incoming, now: Timestamp) -> ReceiveOutcome {
         let mut state = self.state();
         let known = state.stored.iter().filter(|stored| stored.key.overlaps(&message.key)).map(|stored| KnownEntry {
             id: stored.entry.id,
@@ -60,22 +62,11 @@ impl ModelInbox {
             state: stored.entry.state,
             acknowledgement: stored.entry.acknowledgement.clone(),
             conflicts_with: stored.entry.conflicts_with,
-            lease: stored.lease,
         });
-        let (conflicts_with, follows, followed_by) =
-            match ReceiveDecision::of(message, known.collect(), lease.as_ref(), now) {
-                ReceiveDecision::Answer(outcome) => return outcome,
-                ReceiveDecision::Lease { outcome, attempts } => {
-                    if let Some(stored) = state.stored.iter_mut().find(|stored| stored.entry.id == outcome.id()) {
-                        stored.lease = lease;
-                        stored.entry.attempts += attempts;
-                    }
-                    return outcome;
-                }
-                ReceiveDecision::Store { conflicts_with, follows, followed_by } => {
-                    (conflicts_with, follows, followed_by)
-                }
-            };
+        let (conflicts_with, follows, followed_by) = match ReceiveDecision::of(message, known.collect()) {
+            ReceiveDecision::Answer(outcome) => return outcome,
+            ReceiveDecision::Store { conflicts_with, follows, followed_by } => (conflicts_with, follows, followed_by),
+        };
         state.last += 1;
         let id = EntryId::new(state.last);
         for stored in state.stored.iter_mut().filter(|stored| Some(stored.entry.id) == followed_by) {
@@ -92,42 +83,27 @@ impl ModelInbox {
                 conflicts_with,
                 follows,
                 state: InboxState::Pending,
-                attempts: u32::from(lease.is_some()),
+                attempts: 0,
                 last_error: None,
             },
             key: message.key.clone(),
             fingerprint: message.fingerprint,
             interim: message.interim,
-            lease,
+            lease: None,
             due: now,
             completed_at: now,
         });
-        ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with)
+        ReceiveOutcome::stored(id, message.acknowledgement.clone(), conflicts_with)
     }
 
     fn change(&self, id: EntryId, change: impl FnOnce(&mut Stored) -> bool) -> bool {
         self.state().stored.iter_mut().find(|stored| stored.entry.id == id).is_some_and(change)
     }
-
-    fn finish(&self, id: EntryId, owner: LeaseOwner, change: impl FnOnce(&mut Stored)) -> bool {
-        self.change(id, |stored| {
-            let is_owner = stored.lease.is_some_and(|lease| lease.owner == owner);
-            if is_owner {
-                stored.lease = None;
-                change(stored);
-            }
-            is_owner
-        })
-    }
 }
 
 impl Inbox for ModelInbox {
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        ready(self.store(message, None, now))
-    }
-
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        ready(self.store(message, Some(lease), now))
+        ready(self.store(message, now))
     }
 
     fn lease<'a>(
@@ -150,40 +126,29 @@ impl Inbox for ModelInbox {
         ready(leased.collect())
     }
 
-    fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
-        ready(self.change(id, |stored| {
-            let is_owner = stored.lease.is_some_and(|held| held.owner == lease.owner);
-            if is_owner {
-                stored.lease = Some(lease);
-            }
-            is_owner
-        }))
-    }
-
-    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
-        ready(self.finish(id, owner, |stored| {
-            stored.entry.state = InboxState::Completed;
-            stored.completed_at = now;
-        }))
-    }
-
-    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
-        ready(self.finish(id, owner, |stored| {
-            stored.due = due;
-            stored.entry.last_error = Some(error.to_owned());
-        }))
-    }
-
-    fn dead_letter<'a>(
+    fn update<'a>(
         &'a self,
         id: EntryId,
         owner: LeaseOwner,
-        error: &'a str,
-        _now: Timestamp,
+        update: InboxUpdate<'a>,
+        now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        ready(self.finish(id, owner, |stored| {
-            stored.entry.state = InboxState::DeadLetter;
-            stored.entry.last_error = Some(error.to_owned());
+        ready(self.change(id, |stored| {
+            if stored.lease.is_none_or(|lease| lease.owner != owner) {
+                return false;
+            }
+            stored.lease = update.until.map(|until| Lease { owner, until });
+            stored.entry.state = update.state;
+            if let Some(due) = update.due {
+                stored.due = due;
+            }
+            if let Some(error) = update.error {
+                stored.entry.last_error = Some(error.to_owned());
+            }
+            if update.state == InboxState::Completed {
+                stored.completed_at = now;
+            }
+            true
         }))
     }
 

@@ -4,8 +4,8 @@ use super::ready;
 use crate::lease::{EntryId, Lease, LeaseOwner};
 use crate::outbox::{
     Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued,
-    Intervention, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxState, OutboxSummary, Outgoing,
-    StoppedEndpoint,
+    Intervention, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery, OutboxState,
+    OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::BTreeMap;
@@ -93,7 +93,8 @@ impl Outbox for ModelOutbox {
             there.endpoint == message.endpoint && there.message_id == message.message_id
         };
         if let Some(stored) = state.stored.iter().find(same) {
-            let same = stored.entry.message.has_same_content(message).then_some(Enqueued::Already(stored.entry.id));
+            let same =
+                stored.entry.message.has_same_content(message).then_some(Enqueued::AlreadyStored(stored.entry.id));
             return Box::pin(std::future::ready(same.ok_or_else(|| StoreErrorKind::Conflict.into())));
         }
         state.last += 1;
@@ -127,7 +128,7 @@ impl Outbox for ModelOutbox {
         let mut candidates = Vec::new();
         for entry in state.stored.iter().filter(|stored| free(stored)).map(|stored| &stored.entry) {
             let endpoint = &entry.message.endpoint;
-            let barred = request.except.contains(endpoint) || state.stopped.iter().any(|s| s.endpoint == *endpoint);
+            let barred = state.stopped.iter().any(|s| s.endpoint == *endpoint);
             let circuit = state.circuits.get(endpoint).copied().unwrap_or_default();
             let per_endpoint = circuit.bound(request.per_endpoint);
             let leased = of(endpoint, &held);
@@ -220,6 +221,34 @@ impl Outbox for ModelOutbox {
         ready(())
     }
 
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        intervention: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        let mut state = self.state();
+        if !state.stopped.iter().any(|stopped| stopped.endpoint == *endpoint) {
+            let (endpoint, intervention) = (endpoint.clone(), intervention.clone());
+            state.stopped.push(StoppedEndpoint { endpoint, since: now, intervention });
+            state.stopped.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
+        }
+        ready(())
+    }
+
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        let mut state = self.state();
+        let length = state.stored.len();
+        state.stored.retain(|stored| {
+            let done = matches!(stored.entry.state, OutboxState::Delivered | OutboxState::Dropped);
+            !done || stored.finished_at >= Some(before)
+        });
+        let forgotten = length - state.stored.len();
+        ready(u64::try_from(forgotten).unwrap_or(u64::MAX))
+    }
+}
+
+impl OutboxOperator for ModelOutbox {
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
         let circuits = self.state().circuits.clone();
         ready(circuits.into_iter().map(|(endpoint, circuit)| EndpointCircuit { endpoint, circuit }).collect())
@@ -285,21 +314,6 @@ impl Outbox for ModelOutbox {
         ready(outcome)
     }
 
-    fn stop_endpoint<'a>(
-        &'a self,
-        endpoint: &'a EndpointId,
-        intervention: &'a Intervention,
-        now: Timestamp,
-    ) -> StoreFuture<'a, ()> {
-        let mut state = self.state();
-        if !state.stopped.iter().any(|stopped| stopped.endpoint == *endpoint) {
-            let (endpoint, intervention) = (endpoint.clone(), intervention.clone());
-            state.stopped.push(StoppedEndpoint { endpoint, since: now, intervention });
-            state.stopped.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
-        }
-        ready(())
-    }
-
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
         let mut state = self.state();
         state.circuits.remove(endpoint);
@@ -310,17 +324,6 @@ impl Outbox for ModelOutbox {
 
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
         ready(self.state().stopped.clone())
-    }
-
-    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        let mut state = self.state();
-        let length = state.stored.len();
-        state.stored.retain(|stored| {
-            let done = matches!(stored.entry.state, OutboxState::Delivered | OutboxState::Dropped);
-            !done || stored.finished_at >= Some(before)
-        });
-        let forgotten = length - state.stored.len();
-        ready(u64::try_from(forgotten).unwrap_or(u64::MAX))
     }
 
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {

@@ -4,15 +4,15 @@ use super::outbox_suite::intervention;
 use super::{at, lease, owner};
 use crate::key::{DuplicateKey, Fingerprint, KeyHash};
 use crate::kind::Kind;
-use crate::{DeliveryRecord, Disposition, EndpointId, Inbox, Incoming, LeaseRequest, Outbox, Outgoing};
+use crate::{DeliveryRecord, Disposition, EndpointId, Inbox, Incoming, LeaseRequest, OutboxStore, Outgoing};
 use bankrail_values::HyphenatedUuid;
 use std::time::Duration;
 
-/// Runs the rule of [`Outbox::oldest_pending`] on a fresh, empty outbox.
+/// Runs the rule of [`OutboxOperator::oldest_pending`] on a fresh, empty outbox.
 ///
 /// # Panics
 /// If the engine breaks it.
-pub(super) async fn oldest_in_outbox(outbox: &impl Outbox) {
+pub(super) async fn oldest_in_outbox(outbox: &impl OutboxStore) {
     assert_eq!(outbox.oldest_pending().await.expect("store"), None, "nothing waits");
     let endpoint = |name: &str| EndpointId::parse(name).expect("a short name");
     for (number, name) in [(1, "a"), (2, "b"), (3, "b")] {

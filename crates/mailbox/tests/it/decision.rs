@@ -1,15 +1,6 @@
 //! The decision, case by case.
 
 use bankrail_mailbox::*;
-use bankrail_values::Timestamp;
-
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_unix_millis(millis).unwrap()
-}
-
-fn lease(owner: u8, until: i64) -> Lease {
-    Lease { owner: LeaseOwner::from_random_bytes([owner; 16]), until: at(until) }
-}
 
 fn content(number: u8) -> Fingerprint {
     Fingerprint::from_bytes([number; 32])
@@ -24,12 +15,11 @@ fn entry(number: u64) -> KnownEntry {
         state: InboxState::Pending,
         acknowledgement: vec![u8::try_from(number).unwrap()].into(),
         conflicts_with: None,
-        lease: None,
     }
 }
 
-fn decide(known: Vec<KnownEntry>, claim: Option<Lease>, now: i64) -> ReceiveDecision {
-    ReceiveDecision::of(&message(false), known, claim.as_ref(), at(now))
+fn decide(known: Vec<KnownEntry>) -> ReceiveDecision {
+    ReceiveDecision::of(&message(false), known)
 }
 
 /// A message with content 1.
@@ -56,27 +46,27 @@ fn a_result_follows_its_interim_message_in_either_order() {
     let interim = |number| KnownEntry { interim: true, ..other(number) };
     for state in [InboxState::Pending, InboxState::Completed, InboxState::DeadLetter] {
         let known = vec![KnownEntry { state, ..interim(5) }, KnownEntry { state, ..interim(3) }];
-        assert_eq!(decide(known, None, 0), new(Some(3), None), "{state:?}");
+        assert_eq!(decide(known), new(Some(3), None), "{state:?}");
         let waits = (state == InboxState::Pending).then_some(3);
-        let late = ReceiveDecision::of(&message(true), vec![KnownEntry { state, ..other(3) }], None, at(0));
+        let late = ReceiveDecision::of(&message(true), vec![KnownEntry { state, ..other(3) }]);
         assert_eq!(late, new(None, waits), "{state:?}");
     }
     // A result in conflict is followed by nothing and follows nothing.
     let conflict = KnownEntry { conflicts_with: Some(EntryId::new(1)), ..other(3) };
-    assert_eq!(ReceiveDecision::of(&message(true), vec![conflict], None, at(0)), new(None, None));
-    let contradiction = decide(vec![interim(3), other(4)], None, 0);
+    assert_eq!(ReceiveDecision::of(&message(true), vec![conflict]), new(None, None));
+    let contradiction = decide(vec![interim(3), other(4)]);
     let with = Some(EntryId::new(4));
     assert_eq!(contradiction, ReceiveDecision::Store { conflicts_with: with, follows: None, followed_by: None });
-    let two = ReceiveDecision::of(&message(true), vec![interim(3), other(2)], None, at(0));
+    let two = ReceiveDecision::of(&message(true), vec![interim(3), other(2)]);
     let with = Some(EntryId::new(3));
     assert_eq!(two, ReceiveDecision::Store { conflicts_with: with, follows: None, followed_by: None });
 }
 
 #[test]
 fn what_nobody_holds_is_stored() {
-    assert_eq!(decide(Vec::new(), None, 0), new(None, None));
+    assert_eq!(decide(Vec::new()), new(None, None));
     let other = |number| KnownEntry { fingerprint: content(2), ..entry(number) };
-    let stored = decide(vec![other(5), other(3), other(4)], Some(lease(1, 9)), 0);
+    let stored = decide(vec![other(5), other(3), other(4)]);
     let with = Some(EntryId::new(3));
     let expected = ReceiveDecision::Store { conflicts_with: with, follows: None, followed_by: None };
     assert_eq!(stored, expected, "the earliest");
@@ -85,38 +75,25 @@ fn what_nobody_holds_is_stored() {
 #[test]
 fn what_is_finished_is_a_duplicate() {
     for state in [InboxState::Completed, InboxState::DeadLetter] {
-        for claim in [None, Some(lease(1, 9))] {
-            let ReceiveDecision::Answer(outcome) = decide(vec![KnownEntry { state, ..entry(7) }], claim, 0) else {
-                panic!()
-            };
-            assert!(matches!(outcome, ReceiveOutcome::Duplicate { .. }), "{outcome:?}");
-            assert_eq!(**outcome.acknowledgement(), [7]);
-        }
+        let ReceiveDecision::Answer(outcome) = decide(vec![KnownEntry { state, ..entry(7) }]) else { panic!() };
+        assert!(matches!(outcome, ReceiveOutcome::Duplicate { .. }), "{outcome:?}");
+        assert_eq!(**outcome.acknowledgement(), [7]);
     }
 }
 
 #[test]
 fn the_same_content_decides_before_other_content() {
     let other = KnownEntry { fingerprint: content(2), ..entry(1) };
-    let ReceiveDecision::Answer(outcome) = decide(vec![entry(9), other, entry(8)], None, 0) else { panic!() };
+    let ReceiveDecision::Answer(outcome) = decide(vec![entry(9), other, entry(8)]) else { panic!() };
     assert_eq!(outcome.id(), EntryId::new(8));
 }
 
 #[test]
-fn a_claim_gets_what_is_free_or_its_own() {
-    let held = |owner, until| vec![KnownEntry { lease: Some(lease(owner, until)), ..entry(7) }];
-    let taken = |decision| match decision {
-        ReceiveDecision::Lease { outcome, attempts } => Some((outcome.is_work(), attempts)),
-        ReceiveDecision::Answer(ReceiveOutcome::InProgress { .. }) => None,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(taken(decide(vec![entry(7)], None, 0)), None, "no claim, no lease");
-    assert_eq!(taken(decide(vec![entry(7)], Some(lease(1, 9)), 0)), Some((true, 1)), "never leased");
-    assert_eq!(taken(decide(held(2, 5), Some(lease(1, 9)), 4)), None, "another's");
-    assert_eq!(taken(decide(held(2, 5), Some(lease(1, 9)), 5)), Some((true, 1)), "free exactly at its end");
-    assert_eq!(taken(decide(held(1, 5), Some(lease(1, 9)), 4)), Some((true, 0)), "the owner repeats its claim");
-    assert_eq!(taken(decide(held(1, 5), Some(lease(1, 9)), 5)), Some((true, 1)), "the owner leases it again");
+fn what_is_not_finished_is_in_progress() {
     let conflict = KnownEntry { conflicts_with: Some(EntryId::new(2)), ..entry(7) };
-    let ReceiveDecision::Lease { outcome, .. } = decide(vec![conflict], Some(lease(1, 9)), 0) else { panic!() };
-    assert!(matches!(outcome, ReceiveOutcome::Conflict { with, .. } if with == EntryId::new(2)));
+    for known in [entry(7), conflict] {
+        let ReceiveDecision::Answer(outcome) = decide(vec![known]) else { panic!() };
+        assert!(matches!(outcome, ReceiveOutcome::InProgress { .. }), "{outcome:?}");
+        assert_eq!(**outcome.acknowledgement(), [7]);
+    }
 }

@@ -34,7 +34,7 @@ enum Fault {
     NotDue,
     /// Completing twice succeeds.
     CompleteAlways,
-    /// A claim is never taken over: a crash loses the message.
+    /// A lease is never taken over: a crash loses the message.
     NoTakeOver,
     /// Dead letters are forgotten.
     Unlisted,
@@ -81,13 +81,6 @@ impl Inbox for Faulty {
         })
     }
 
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        Box::pin(async move {
-            let now = if self.1 == Fault::NoTakeOver { Timestamp::MIN } else { now };
-            self.0.claim(&self.message(message), self.lease_of(lease), now).await
-        })
-    }
-
     fn lease<'a>(
         &'a self,
         kinds: &'a [Kind],
@@ -95,33 +88,26 @@ impl Inbox for Faulty {
         lease: Lease,
         now: Timestamp,
     ) -> StoreFuture<'a, Vec<InboxEntry>> {
+        let now = if self.1 == Fault::NoTakeOver { Timestamp::MIN } else { now };
         self.0.lease(kinds, limit, self.lease_of(lease), now)
     }
 
-    fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool> {
-        self.0.extend(id, self.lease_of(lease), now)
-    }
-
-    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move { Ok(self.0.complete(id, owner, now).await? || self.1 == Fault::CompleteAlways) })
-    }
-
-    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
-        let due = if self.1 == Fault::NotDue { Timestamp::MIN } else { due };
-        self.0.release(id, owner, due, error)
-    }
-
-    fn dead_letter<'a>(
+    fn update<'a>(
         &'a self,
         id: EntryId,
         owner: LeaseOwner,
-        error: &'a str,
+        mut update: InboxUpdate<'a>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        if self.1 == Fault::Unlisted {
-            return self.0.complete(id, owner, now);
+        update.until = update.until.map(|until| self.lease_of(Lease { owner, until }).until);
+        if self.1 == Fault::NotDue {
+            update.due = update.due.map(|_| Timestamp::MIN);
         }
-        self.0.dead_letter(id, owner, error, now)
+        if self.1 == Fault::Unlisted && update.state == InboxState::DeadLetter {
+            update.state = InboxState::Completed;
+        }
+        let completes = self.1 == Fault::CompleteAlways && update.state == InboxState::Completed;
+        Box::pin(async move { Ok(self.0.update(id, owner, update, now).await? || completes) })
     }
 
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {

@@ -29,7 +29,7 @@ fn values_and_errors_go_between_threads() {
     is_shared::<Values>();
     is_shared::<KindError>();
     is_shared::<Box<dyn Inbox>>();
-    is_shared::<Box<dyn Outbox>>();
+    is_shared::<Box<dyn OutboxStore>>();
     assert!(size_of::<Option<Values>>() > 0);
 }
 

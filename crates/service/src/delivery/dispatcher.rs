@@ -20,7 +20,7 @@ use crate::measure;
 use bankrail_http::CpuPool;
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, Intervention, Lease, LeaseOwner, LeaseRequest,
-    Outbox, OutboxEntry, Outgoing,
+    OutboxEntry, OutboxStore, Outgoing,
 };
 use bankrail_values::{Clock, RandomnessError, StoreError, Timestamp, jitter, random_bytes};
 use bankrail_webhook::sender::RequestMismatchError;
@@ -34,7 +34,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
-/// Delivers each message of an [`Outbox`] at least once (Specification: "Events", delivery rules).
+/// Delivers each message of an [outbox](OutboxStore) at least once (Specification: "Events", delivery rules).
 ///
 /// Cheap to clone; clones share everything. Several dispatchers, in one process or in many, may run over one outbox.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct Dispatcher {
 
 #[derive(Debug)]
 struct Shared {
-    outbox: Arc<dyn Outbox>,
+    outbox: Arc<dyn OutboxStore>,
     endpoints: Endpoints,
     transport: Arc<dyn Transport>,
     pool: CpuPool,
@@ -69,7 +69,7 @@ impl Dispatcher {
     /// # Errors
     /// [`RandomnessError`] if the operating system's random generator fails.
     pub fn new(
-        outbox: Arc<dyn Outbox>,
+        outbox: Arc<dyn OutboxStore>,
         endpoints: Endpoints,
         transport: Arc<dyn Transport>,
         clock: Arc<dyn Clock>,

@@ -132,7 +132,7 @@ async fn one_message_id_is_stored_once() {
     let headers: DeliveryHeaders = fresh_headers(message.kind());
     let first = world.dispatcher.enqueue(&world.acme, &message, headers).await.unwrap();
     let again = world.dispatcher.enqueue(&world.acme, &message, headers).await.unwrap();
-    assert!(matches!(first, Enqueued::New(id) if again == Enqueued::Already(id)));
+    assert!(matches!(first, Enqueued::New(id) if again == Enqueued::AlreadyStored(id)));
     world.dispatcher.run_once().await.unwrap();
     assert_eq!(world.receiver.count(), 1);
 }

@@ -8,7 +8,8 @@ use bankrail_camt052::{
 };
 use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenHash, TokenRequest, TokenStore, names};
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayStore, Verifier, VerifierOptions,
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayKey, ReplayStore, Verifier,
+    VerifierOptions,
 };
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_service::{
@@ -153,11 +154,17 @@ pub(crate) struct Stores {
 }
 
 impl TokenStore for Stores {
-    fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
+    fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
         Box::pin(async move {
+            if let Some(ReplayKey { key, expires, .. }) = claim {
+                self.replay.act()?;
+                if !self.memory.claim(key, grant.issued_at, expires).await? {
+                    return Ok(false);
+                }
+            }
             self.tokens.act()?;
             self.issued.fetch_add(1, Ordering::SeqCst);
-            self.memory.insert(hash, grant).await
+            self.memory.grant_once(None, hash, grant).await
         })
     }
 
@@ -170,15 +177,6 @@ impl TokenStore for Stores {
 
     fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
         self.memory.revoke(hash)
-    }
-}
-
-impl ReplayStore for Stores {
-    fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move {
-            self.replay.act()?;
-            self.memory.claim(key, now, expires).await
-        })
     }
 }
 
@@ -283,7 +281,7 @@ impl World {
     }
 }
 
-pub(crate) fn provider<S: TokenStore + ReplayStore>(
+pub(crate) fn provider<S: TokenStore + 'static>(
     book: &Arc<Book>,
     ledger: &Arc<Accounts>,
     stores: &Arc<S>,
@@ -294,7 +292,6 @@ pub(crate) fn provider<S: TokenStore + ReplayStore>(
         Arc::clone(book) as Arc<dyn Directory>,
         Arc::clone(ledger) as Arc<dyn Ledger>,
         Arc::clone(stores) as Arc<dyn TokenStore>,
-        Arc::clone(stores) as Arc<dyn ReplayStore>,
         verifier,
         options,
     )

@@ -1,6 +1,6 @@
 //! Records that are dropped after an instant.
 
-use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
+use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, Timestamp};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
@@ -25,11 +25,15 @@ impl<K: Copy + Eq + Hash + Ord, V> Expiring<K, V> {
         self.records.get(key)
     }
 
+    /// Refuses a record for which there is no room.
+    pub(super) fn check_room(&self, key: &K, capacity: usize) -> Result<(), StoreError> {
+        let is_full = self.records.len() >= capacity && !self.records.contains_key(key);
+        if is_full { Err(StoreErrorKind::Full.into()) } else { Ok(()) }
+    }
+
     /// Inserts a record, or replaces the one with this key.
     pub(super) fn insert(&mut self, key: K, expires: Timestamp, value: V, capacity: usize) -> Result<(), StoreError> {
-        if self.records.len() >= capacity && !self.records.contains_key(&key) {
-            return Err(StoreErrorKind::Full.into());
-        }
+        self.check_room(&key, capacity)?;
         if let Some((old, _)) = self.records.insert(key, (expires, value)) {
             self.order.remove(&(old, key));
         }
@@ -43,11 +47,12 @@ impl<K: Copy + Eq + Hash + Ord, V> Expiring<K, V> {
         Some(value)
     }
 
-    /// Drops a few records, earliest first, while `expired` is true for the instant at which they expire.
-    pub(super) fn sweep(&mut self, expired: impl Fn(Timestamp) -> bool) {
+    /// Drops a few of the records that have expired [`EXPIRY_GRACE`] before `now`, earliest first.
+    pub(super) fn sweep(&mut self, now: Timestamp) {
+        let before = now.saturating_sub(EXPIRY_GRACE);
         for _ in 0..SWEPT {
             match self.order.first() {
-                Some(&(expires, key)) if expired(expires) => self.remove(&key),
+                Some(&(expires, key)) if expires < before => self.remove(&key),
                 _ => return,
             };
         }

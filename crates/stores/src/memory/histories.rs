@@ -1,6 +1,6 @@
 //! Histories of mandates and payments.
 
-use super::{Parts, lock};
+use super::{Parts, lock, most, operations};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
 use bankrail_webhook::history::{Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation};
@@ -21,41 +21,33 @@ pub(super) struct Kept {
 }
 
 impl Histories for MemoryHistories {
-    fn apply<'a>(&'a self, scope: &'a str, message: &'a Message, now: Timestamp) -> StoreFuture<'a, Observation> {
-        Box::pin(async move {
-            let observation = lock(&self.parts.histories).apply(scope, message, now, self.parts.capacity)?;
+    operations! {
+        self.parts.histories;
+        apply(scope: &'a str, message: &'a Message, now: Timestamp) -> Observation = kept, capacity => {
+            let observation = kept.apply(scope, message, now, capacity)?;
             self.parts.changed.notify_waiters();
             Ok(observation)
-        })
-    }
-
-    fn find<'a>(&'a self, scope: &'a str, id: &'a HistoryId) -> StoreFuture<'a, Option<KeptHistory>> {
-        let named = |kept: &&KeptHistory| kept.scope == scope && kept.ids.contains(id);
-        let found = lock(&self.parts.histories).histories.values().find(named).cloned();
-        Box::pin(std::future::ready(Ok(found)))
-    }
-
-    fn list<'a>(
-        &'a self,
-        scope: &'a str,
-        state: HistoryState,
-        after: Option<u64>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<KeptHistory>> {
-        let wanted = |kept: &&KeptHistory| {
-            kept.scope == scope && kept.state() == state && after.is_none_or(|after| kept.number > after)
         };
-        let kept = lock(&self.parts.histories);
-        let listed = kept.histories.values().filter(wanted).take(most(limit)).cloned().collect();
-        Box::pin(std::future::ready(Ok(listed)))
-    }
-
-    fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
-        let kept = lock(&self.parts.histories);
-        let mut changed: Vec<_> = kept.histories.values().filter(|kept| kept.change > change).cloned().collect();
-        changed.sort_unstable_by_key(|kept| kept.change);
-        changed.truncate(most(limit));
-        Box::pin(std::future::ready(Ok(changed)))
+        find(scope: &'a str, id: &'a HistoryId) -> Option<KeptHistory> = kept => {
+            Ok(kept.histories.values().find(|kept| kept.scope == scope && kept.ids.contains(id)).cloned())
+        };
+        list(scope: &'a str, state: HistoryState, after: Option<u64>, limit: u32) -> Vec<KeptHistory> = kept => {
+            let wanted = |kept: &&KeptHistory| {
+                kept.scope == scope && kept.state() == state && after.is_none_or(|after| kept.number > after)
+            };
+            Ok(kept.histories.values().filter(wanted).take(most(limit)).cloned().collect())
+        };
+        changes_after(change: u64, limit: u32) -> Vec<KeptHistory> = kept => {
+            let mut changed: Vec<_> = kept.histories.values().filter(|kept| kept.change > change).cloned().collect();
+            changed.sort_unstable_by_key(|kept| kept.change);
+            changed.truncate(most(limit));
+            Ok(changed)
+        };
+        forget(before: Timestamp) -> u64 = kept => {
+            let held = kept.histories.len();
+            kept.histories.retain(|_, kept| !kept.state().is_final() || kept.changed_at >= before);
+            Ok(u64::try_from(held - kept.histories.len()).unwrap_or(u64::MAX))
+        };
     }
 
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
@@ -70,18 +62,6 @@ impl Histories for MemoryHistories {
             }
         })
     }
-
-    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        let mut kept = lock(&self.parts.histories);
-        let held = kept.histories.len();
-        kept.histories.retain(|_, kept| !kept.state().is_final() || kept.changed_at >= before);
-        let forgotten = held - kept.histories.len();
-        Box::pin(std::future::ready(Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))))
-    }
-}
-
-fn most(limit: u32) -> usize {
-    usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
 impl Kept {

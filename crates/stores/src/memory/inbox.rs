@@ -1,9 +1,9 @@
 //! The inbox: received messages.
 
-use super::{Parts, lock};
+use super::{Parts, lock, most, operations};
 use bankrail_mailbox::{
-    EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, KeyHash, Kind, KnownEntry, Lease,
-    LeaseOwner, ReceiveDecision, ReceiveOutcome,
+    EntryId, Fingerprint, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, KeyHash, Kind, KnownEntry,
+    Lease, LeaseOwner, ReceiveDecision, ReceiveOutcome,
 };
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -34,129 +34,33 @@ struct Stored {
 }
 
 impl Inbox for MemoryInbox {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        Box::pin(async move { lock(&self.parts.inbox).receive(message, None, now, self.parts.capacity) })
-    }
-
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        Box::pin(async move { lock(&self.parts.inbox).receive(message, Some(lease), now, self.parts.capacity) })
-    }
-
-    fn lease<'a>(
-        &'a self,
-        kinds: &'a [Kind],
-        limit: u32,
-        lease: Lease,
-        now: Timestamp,
-    ) -> StoreFuture<'a, Vec<InboxEntry>> {
-        Box::pin(async move { Ok(lock(&self.parts.inbox).lease(kinds, limit, lease, now)) })
-    }
-
-    fn extend(&self, id: EntryId, lease: Lease, _now: Timestamp) -> StoreFuture<'_, bool> {
-        self.owned(id, lease.owner, move |stored| stored.lease = Some(lease))
-    }
-
-    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
-        self.owned(id, owner, move |stored| stored.finish(InboxState::Completed, now))
-    }
-
-    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
-        self.owned(id, owner, move |stored| {
-            stored.lease = None;
-            stored.due = due;
-            stored.entry.last_error = Some(error.to_owned());
-        })
-    }
-
-    fn dead_letter<'a>(
-        &'a self,
-        id: EntryId,
-        owner: LeaseOwner,
-        error: &'a str,
-        now: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        self.owned(id, owner, move |stored| {
-            stored.finish(InboxState::DeadLetter, now);
-            stored.entry.last_error = Some(error.to_owned());
-        })
-    }
-
-    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
-        Box::pin(async move {
-            let messages = lock(&self.parts.inbox);
-            let dead_letter =
-                messages.entries.values().map(|stored| &stored.entry).filter(|entry| {
-                    entry.state == InboxState::DeadLetter && after.is_none_or(|after| entry.id > after)
-                });
-            Ok(dead_letter.take(usize::try_from(limit).unwrap_or(usize::MAX)).cloned().collect())
-        })
-    }
-
-    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move {
-            let messages = &mut *lock(&self.parts.inbox);
-            let Some(stored) = messages.entries.get_mut(&id).filter(|s| s.entry.state == InboxState::DeadLetter) else {
-                return Ok(false);
-            };
-            stored.entry.state = InboxState::Pending;
-            stored.entry.attempts = 0;
-            stored.due = now;
-            messages.pending.insert(id);
-            Ok(true)
-        })
-    }
-
-    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
-        Box::pin(async move { Ok(lock(&self.parts.inbox).entries.get(&id).map(|stored| stored.entry.clone())) })
-    }
-
-    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(async move { Ok(lock(&self.parts.inbox).forget(before)) })
-    }
-
-    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        Box::pin(async move {
-            let messages = lock(&self.parts.inbox);
-            let mut pending = messages.entries.values().filter(|stored| stored.entry.state == InboxState::Pending);
-            Ok(pending.next().map(|stored| stored.entry.received_at))
-        })
-    }
-
-    fn counts(&self) -> StoreFuture<'_, InboxCounts> {
-        Box::pin(async move {
-            let mut counts = InboxCounts::default();
-            for stored in lock(&self.parts.inbox).entries.values() {
-                match stored.entry.state {
-                    InboxState::Pending => counts.pending += 1,
-                    InboxState::Completed => counts.completed += 1,
-                    InboxState::DeadLetter => counts.dead_letters += 1,
-                }
-            }
-            Ok(counts)
-        })
-    }
-}
-
-impl MemoryInbox {
-    /// Changes an entry that the owner has leased.
-    fn owned<'a>(
-        &'a self,
-        id: EntryId,
-        owner: LeaseOwner,
-        change: impl FnOnce(&mut Stored) + Send + 'a,
-    ) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let messages = &mut *lock(&self.parts.inbox);
-            let stored = messages.entries.get_mut(&id);
-            let Some(stored) = stored.filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner)) else {
-                return Ok(false);
-            };
-            change(stored);
-            if stored.entry.state != InboxState::Pending {
-                messages.pending.remove(&id);
-            }
-            Ok(true)
-        })
+    operations! {
+        self.parts.inbox;
+        receive(message: &'a Incoming, now: Timestamp) -> ReceiveOutcome =
+            messages, capacity => messages.receive(message, now, capacity);
+        lease(kinds: &'a [Kind], limit: u32, lease: Lease, now: Timestamp) -> Vec<InboxEntry> =
+            messages => Ok(messages.lease(kinds, limit, lease, now));
+        update(id: EntryId, owner: LeaseOwner, update: InboxUpdate<'a>, now: Timestamp) -> bool =
+            messages => Ok(messages.update(id, owner, update, now));
+        dead_letters(after: Option<EntryId>, limit: u32) -> Vec<InboxEntry> = messages => {
+            let entries = messages.entries.values().map(|stored| &stored.entry);
+            let listed = entries.filter(|entry| entry.state == InboxState::DeadLetter && Some(entry.id) > after);
+            Ok(listed.take(most(limit)).cloned().collect())
+        };
+        resend(id: EntryId, now: Timestamp) -> bool = messages => Ok(messages.resend(id, now));
+        find(id: EntryId) -> Option<InboxEntry> =
+            messages => Ok(messages.entries.get(&id).map(|stored| stored.entry.clone()));
+        forget(before: Timestamp) -> u64 = messages => Ok(messages.forget(before));
+        oldest_pending() -> Option<Timestamp> = messages => {
+            let first = messages.pending.first().and_then(|id| messages.entries.get(id));
+            Ok(first.map(|stored| stored.entry.received_at))
+        };
+        counts() -> InboxCounts = messages => {
+            let of = |state| messages.entries.values().filter(|stored| stored.entry.state == state).map(|_| 1).sum();
+            let [pending, completed, dead_letters] =
+                [InboxState::Pending, InboxState::Completed, InboxState::DeadLetter].map(of);
+            Ok(InboxCounts { pending, completed, dead_letters })
+        };
     }
 }
 
@@ -169,61 +73,22 @@ impl Stored {
             state: self.entry.state,
             acknowledgement: self.entry.acknowledgement.clone(),
             conflicts_with: self.entry.conflicts_with,
-            lease: self.lease,
         }
-    }
-
-    fn is_free(&self, now: Timestamp) -> bool {
-        self.lease.is_none_or(|lease| lease.is_over(now))
-    }
-
-    fn finish(&mut self, state: InboxState, now: Timestamp) {
-        self.entry.state = state;
-        self.finished = now;
-        self.lease = None;
     }
 }
 
 impl Messages {
-    fn receive(
-        &mut self,
-        message: &Incoming,
-        lease: Option<Lease>,
-        now: Timestamp,
-        capacity: usize,
-    ) -> Result<ReceiveOutcome, StoreError> {
+    fn receive(&mut self, message: &Incoming, now: Timestamp, capacity: usize) -> Result<ReceiveOutcome, StoreError> {
         let ids: BTreeSet<EntryId> =
             message.key.hashes().iter().filter_map(|key| self.keys.get(key)).flatten().copied().collect();
         let known = ids.iter().filter_map(|id| self.entries.get(id)).map(Stored::known).collect();
-        let (conflicts_with, follows, followed_by) = match ReceiveDecision::of(message, known, lease.as_ref(), now) {
+        let (conflicts_with, follows, followed_by) = match ReceiveDecision::of(message, known) {
             ReceiveDecision::Answer(outcome) => return Ok(outcome),
-            ReceiveDecision::Lease { outcome, attempts } => {
-                if let Some(stored) = self.entries.get_mut(&outcome.id()) {
-                    stored.lease = lease;
-                    stored.entry.attempts = stored.entry.attempts.saturating_add(attempts);
-                }
-                return Ok(outcome);
-            }
             ReceiveDecision::Store { conflicts_with, follows, followed_by } => (conflicts_with, follows, followed_by),
         };
         if self.entries.len() >= capacity {
             return Err(StoreErrorKind::Full.into());
         }
-        let id = self.insert(message, conflicts_with, follows, lease, now);
-        if let Some(result) = followed_by.and_then(|result| self.entries.get_mut(&result)) {
-            result.entry.follows = Some(id);
-        }
-        Ok(ReceiveOutcome::work(id, message.acknowledgement.clone(), conflicts_with))
-    }
-
-    fn insert(
-        &mut self,
-        message: &Incoming,
-        conflicts_with: Option<EntryId>,
-        follows: Option<EntryId>,
-        lease: Option<Lease>,
-        now: Timestamp,
-    ) -> EntryId {
         self.last += 1;
         let id = EntryId::new(self.last);
         let entry = InboxEntry {
@@ -236,7 +101,7 @@ impl Messages {
             conflicts_with,
             follows,
             state: InboxState::Pending,
-            attempts: u32::from(lease.is_some()),
+            attempts: 0,
             last_error: None,
         };
         let keys = message.key.hashes().to_vec();
@@ -245,21 +110,48 @@ impl Messages {
         }
         self.pending.insert(id);
         let Incoming { fingerprint, interim, .. } = *message;
-        self.entries.insert(id, Stored { entry, keys, fingerprint, interim, due: now, lease, finished: now });
-        id
+        self.entries.insert(id, Stored { entry, keys, fingerprint, interim, due: now, lease: None, finished: now });
+        if let Some(result) = followed_by.and_then(|result| self.entries.get_mut(&result)) {
+            result.entry.follows = Some(id);
+        }
+        Ok(ReceiveOutcome::stored(id, message.acknowledgement.clone(), conflicts_with))
+    }
+
+    fn update(&mut self, id: EntryId, owner: LeaseOwner, update: InboxUpdate<'_>, now: Timestamp) -> bool {
+        let stored = self.entries.get_mut(&id);
+        let Some(stored) = stored.filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner)) else {
+            return false;
+        };
+        stored.entry.state = update.state;
+        stored.due = update.due.unwrap_or(stored.due);
+        stored.lease = update.until.map(|until| Lease { owner, until });
+        stored.entry.last_error = update.error.map(str::to_owned).or(stored.entry.last_error.take());
+        if update.state != InboxState::Pending {
+            stored.finished = now;
+            self.pending.remove(&id);
+        }
+        true
+    }
+
+    fn resend(&mut self, id: EntryId, now: Timestamp) -> bool {
+        let stored = self.entries.get_mut(&id).filter(|stored| stored.entry.state == InboxState::DeadLetter);
+        let Some(stored) = stored else { return false };
+        stored.entry.state = InboxState::Pending;
+        stored.entry.attempts = 0;
+        stored.due = now;
+        self.pending.insert(id)
     }
 
     fn lease(&mut self, kinds: &[Kind], limit: u32, lease: Lease, now: Timestamp) -> Vec<InboxEntry> {
         let mut leased = Vec::new();
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         for id in &self.pending {
-            if leased.len() == limit {
+            if leased.len() == most(limit) {
                 break;
             }
             let Some(stored) = self.entries.get_mut(id) else { continue };
             let wanted = kinds.is_empty() || kinds.contains(&stored.entry.kind);
             let held = stored.entry.follows.is_some_and(|id| self.pending.contains(&id));
-            if wanted && !held && stored.due <= now && stored.is_free(now) {
+            if wanted && !held && stored.due <= now && stored.lease.is_none_or(|lease| lease.is_over(now)) {
                 stored.lease = Some(lease);
                 stored.entry.attempts = stored.entry.attempts.saturating_add(1);
                 leased.push(stored.entry.clone());

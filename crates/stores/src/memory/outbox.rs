@@ -1,10 +1,10 @@
 //! The outbox: messages to deliver.
 
-use super::{Parts, lock};
+use super::{Parts, lock, operations};
 use bankrail_mailbox::{
     Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued, EntryId,
-    Intervention, Lease, LeaseCandidate, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery,
-    OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    Intervention, Lease, LeaseCandidate, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator,
+    OutboxQuery, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -24,7 +24,7 @@ pub(super) struct Messages {
     entries: BTreeMap<EntryId, Stored>,
     ids: HashMap<(EndpointId, HyphenatedUuid), EntryId>,
     pending: BTreeSet<(Timestamp, EntryId)>,
-    stopped: BTreeMap<String, StoppedEndpoint>,
+    stopped: BTreeMap<EndpointId, StoppedEndpoint>,
     circuits: BTreeMap<EndpointId, Circuit>,
 }
 
@@ -46,181 +46,77 @@ struct Queue {
 }
 
 impl Outbox for MemoryOutbox {
-    fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued> {
-        Box::pin(async move { lock(&self.parts.outbox).enqueue(message, now, self.parts.capacity) })
-    }
-
-    fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).lease(request, now)) })
-    }
-
-    fn record<'a>(
-        &'a self,
-        id: EntryId,
-        owner: LeaseOwner,
-        delivery: &'a DeliveryRecord,
-        disposition: Disposition,
-        now: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).record(id, owner, delivery, disposition, now)) })
-    }
-
-    fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move {
-            let mut messages = lock(&self.parts.outbox);
+    operations! {
+        self.parts.outbox;
+        enqueue(message: &'a Outgoing, now: Timestamp) -> Enqueued =
+            messages, capacity => messages.enqueue(message, now, capacity);
+        lease(request: LeaseRequest<'a>, now: Timestamp) -> Vec<OutboxEntry> =
+            messages => Ok(messages.lease(request, now));
+        record(
+            id: EntryId, owner: LeaseOwner, delivery: &'a DeliveryRecord, disposition: Disposition, now: Timestamp
+        ) -> bool = messages => Ok(messages.record(id, owner, delivery, disposition, now));
+        release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool = messages => {
             let Some(stored) = messages.owned(id, owner) else { return Ok(false) };
             stored.lease = None;
             messages.make_pending(id, due);
             Ok(true)
-        })
-    }
-
-    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        Box::pin(async move {
-            let messages = lock(&self.parts.outbox);
-            let open = messages.pending().filter(|stored| !messages.is_stopped(stored));
-            let next = open.map(|Stored { entry, lease, .. }| {
+        };
+        next_due() -> Option<Timestamp> = messages => {
+            let next = messages.open().map(|Stored { entry, lease, .. }| {
                 let held = messages.circuits.get(&entry.message.endpoint).and_then(Circuit::held_until);
                 [lease.map(|lease| lease.until), held].into_iter().flatten().fold(entry.due, Timestamp::max)
             });
             Ok(next.min())
-        })
-    }
-
-    fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let circuits = &mut lock(&self.parts.outbox).circuits;
-            let kept = circuits.get(endpoint).copied().unwrap_or_default();
-            circuits.insert(endpoint.clone(), kept.joined(circuit));
+        };
+        hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = messages => {
+            let kept = messages.circuits.entry(endpoint.clone()).or_default();
+            *kept = kept.joined(circuit);
             Ok(())
-        })
-    }
-
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let circuits = &mut lock(&self.parts.outbox).circuits;
-            if let Some(rest) = circuits.remove(endpoint).and_then(|kept| kept.closed(openings, now)) {
-                circuits.insert(endpoint.clone(), rest);
+        };
+        close_circuit(endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> () = messages => {
+            if let Some(rest) = messages.circuits.remove(endpoint).and_then(|kept| kept.closed(openings, now)) {
+                messages.circuits.insert(endpoint.clone(), rest);
             }
             Ok(())
-        })
-    }
-
-    fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
-        Box::pin(async move {
-            let messages = lock(&self.parts.outbox);
-            let circuit = |(endpoint, circuit): (&EndpointId, &Circuit)| EndpointCircuit {
-                endpoint: endpoint.clone(),
-                circuit: *circuit,
-            };
-            Ok(messages.circuits.iter().map(circuit).collect())
-        })
-    }
-
-    fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>> {
-        Box::pin(async move {
-            let messages = lock(&self.parts.outbox);
-            Ok(messages.entries.get(&id).map(|stored| stored.deliveries.clone()).unwrap_or_default())
-        })
-    }
-
-    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).entries.get(&id).map(|stored| stored.entry.clone())) })
-    }
-
-    fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).list(query)) })
-    }
-
-    fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).entries.get(&id).map(Stored::summary)) })
-    }
-
-    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).resend(id, now)) })
-    }
-
-    fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).resend_all(endpoint, now)) })
-    }
-
-    fn drop_entry<'a>(
-        &'a self,
-        id: EntryId,
-        intervention: &'a Intervention,
-        now: Timestamp,
-    ) -> StoreFuture<'a, DropOutcome> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).drop_entry(id, intervention, now)) })
-    }
-
-    fn stop_endpoint<'a>(
-        &'a self,
-        endpoint: &'a EndpointId,
-        intervention: &'a Intervention,
-        now: Timestamp,
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let (name, intervention) = (endpoint.clone(), intervention.clone());
-            let stopped = StoppedEndpoint { endpoint: name, since: now, intervention };
-            lock(&self.parts.outbox).stopped.entry(endpoint.as_str().to_owned()).or_insert(stopped);
+        };
+        stop_endpoint(endpoint: &'a EndpointId, intervention: &'a Intervention, now: Timestamp) -> () = messages => {
+            let (endpoint, intervention) = (endpoint.clone(), intervention.clone());
+            let stopped = messages.stopped.entry(endpoint.clone());
+            stopped.or_insert(StoppedEndpoint { endpoint, since: now, intervention });
             Ok(())
-        })
+        };
+        forget(before: Timestamp) -> u64 = messages => Ok(messages.forget(before));
     }
+}
 
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let messages = &mut *lock(&self.parts.outbox);
+impl OutboxOperator for MemoryOutbox {
+    operations! {
+        self.parts.outbox;
+        list(query: &'a OutboxQuery) -> Vec<OutboxSummary> = messages => Ok(messages.list(query));
+        summary(id: EntryId) -> Option<OutboxSummary> = messages => Ok(messages.entries.get(&id).map(Stored::summary));
+        deliveries(id: EntryId) -> Vec<DeliveryRecord> =
+            messages => Ok(messages.entries.get(&id).map(|stored| stored.deliveries.clone()).unwrap_or_default());
+        find(id: EntryId) -> Option<OutboxEntry> =
+            messages => Ok(messages.entries.get(&id).map(|stored| stored.entry.clone()));
+        resend(id: EntryId, now: Timestamp) -> bool = messages => Ok(messages.resend(id, now));
+        resend_all(endpoint: &'a EndpointId, now: Timestamp) -> u64 =
+            messages => Ok(messages.resend_all(endpoint, now));
+        drop_entry(id: EntryId, intervention: &'a Intervention, now: Timestamp) -> DropOutcome =
+            messages => Ok(messages.drop_entry(id, intervention, now));
+        resume_endpoint(endpoint: &'a EndpointId) -> bool = messages => {
             messages.circuits.remove(endpoint);
-            Ok(messages.stopped.remove(endpoint.as_str()).is_some())
-        })
-    }
-
-    fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).stopped.values().cloned().collect()) })
-    }
-
-    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(async move {
-            let Messages { entries, ids, .. } = &mut *lock(&self.parts.outbox);
-            let mut forgotten = 0;
-            entries.retain(|_, Stored { entry, finished, .. }| {
-                let done = matches!(entry.state, OutboxState::Delivered | OutboxState::Dropped);
-                let old = done && finished.is_some_and(|finished| finished < before);
-                if old {
-                    forgotten += 1;
-                    ids.remove(&(entry.message.endpoint.clone(), entry.message.message_id));
-                }
-                !old
-            });
-            Ok(forgotten)
-        })
-    }
-
-    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        Box::pin(async move {
-            let messages = lock(&self.parts.outbox);
-            let open = messages.pending().filter(|stored| !messages.is_stopped(stored));
-            Ok(open.min_by_key(|stored| stored.entry.id).map(|stored| stored.entry.enqueued_at))
-        })
-    }
-
-    fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
-        Box::pin(async move {
-            let mut counts = OutboxCounts::default();
-            for stored in lock(&self.parts.outbox).of(endpoint) {
-                match stored.entry.state {
-                    OutboxState::Pending => counts.pending += 1,
-                    OutboxState::Delivered => counts.delivered += 1,
-                    OutboxState::DeadLetter => counts.dead_letters += 1,
-                    OutboxState::Dropped => counts.dropped += 1,
-                }
-            }
-            Ok(counts)
-        })
-    }
-
-    fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>> {
-        Box::pin(async move { Ok(lock(&self.parts.outbox).backlogs(after, limit)) })
+            Ok(messages.stopped.remove(endpoint).is_some())
+        };
+        stopped_endpoints() -> Vec<StoppedEndpoint> = messages => Ok(messages.stopped.values().cloned().collect());
+        circuits() -> Vec<EndpointCircuit> = messages => {
+            let circuits = messages.circuits.clone().into_iter();
+            Ok(circuits.map(|(endpoint, circuit)| EndpointCircuit { endpoint, circuit }).collect())
+        };
+        oldest_pending() -> Option<Timestamp> =
+            messages => Ok(messages.open().map(|stored| &stored.entry).min_by_key(|e| e.id).map(|e| e.enqueued_at));
+        counts(endpoint: Option<&'a EndpointId>) -> OutboxCounts = messages => Ok(messages.counts(endpoint));
+        backlogs(after: Option<&'a EndpointId>, limit: u32) -> Vec<EndpointBacklog> =
+            messages => Ok(messages.backlogs(after, limit));
     }
 }
 
@@ -229,7 +125,7 @@ impl Messages {
         let name = (message.endpoint.clone(), message.message_id);
         if let Some(&id) = self.ids.get(&name) {
             let stored = self.entries.get(&id).is_some_and(|stored| stored.entry.message.has_same_content(message));
-            return if stored { Ok(Enqueued::Already(id)) } else { Err(StoreErrorKind::Conflict.into()) };
+            return if stored { Ok(Enqueued::AlreadyStored(id)) } else { Err(StoreErrorKind::Conflict.into()) };
         }
         if self.entries.len() >= capacity {
             return Err(StoreErrorKind::Full.into());
@@ -249,7 +145,7 @@ impl Messages {
         for stored in self.pending().filter(|stored| stored.lease.is_some_and(|lease| !lease.is_over(now))) {
             *leased.entry(&stored.entry.message.endpoint).or_default() += 1;
         }
-        let [except, slow] = [request.except, request.slow].map(|names| names.iter().collect::<HashSet<_>>());
+        let slow: HashSet<_> = request.slow.iter().collect();
         let queue_of = |endpoint: &EndpointId| {
             let leased = leased.get(endpoint).copied().unwrap_or(0);
             let slow = slow.contains(endpoint);
@@ -260,8 +156,7 @@ impl Messages {
                 1.. if request.lease.is_over(now) => limit,
                 slots => slots.min(limit),
             };
-            let barred =
-                self.stopped.contains_key(endpoint.as_str()) || except.contains(endpoint) || circuit.is_held(now);
+            let barred = self.stopped.contains_key(endpoint) || circuit.is_held(now);
             Queue { turn: leased, open: if barred { 0 } else { open }, slow }
         };
         let mut queues: HashMap<&EndpointId, Queue> = HashMap::new();
@@ -299,9 +194,8 @@ impl Messages {
         let Some(stored) = self.owned(id, owner) else { return false };
         // Whole milliseconds, as in every engine.
         let millis = i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX).unsigned_abs();
-        stored
-            .deliveries
-            .push(DeliveryRecord { duration: std::time::Duration::from_millis(millis), ..delivery.clone() });
+        let duration = std::time::Duration::from_millis(millis);
+        stored.deliveries.push(DeliveryRecord { duration, ..delivery.clone() });
         stored.entry.deliveries = stored.entry.deliveries.saturating_add(1);
         stored.lease = None;
         let state = match disposition {
@@ -344,11 +238,21 @@ impl Messages {
         self.pending.iter().filter_map(|(_, id)| self.entries.get(id))
     }
 
-    fn of<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> impl Iterator<Item = &'a Stored> {
-        self.entries.values().filter(move |s| endpoint.is_none_or(|endpoint| s.entry.message.endpoint == *endpoint))
+    /// The pending entries of endpoints that are not stopped.
+    fn open(&self) -> impl Iterator<Item = &Stored> {
+        self.pending().filter(|stored| !self.stopped.contains_key(&stored.entry.message.endpoint))
     }
 
-    fn is_stopped(&self, stored: &Stored) -> bool {
-        self.stopped.contains_key(stored.entry.message.endpoint.as_str())
+    fn forget(&mut self, before: Timestamp) -> u64 {
+        let held = self.entries.len();
+        self.entries.retain(|_, Stored { entry, finished, .. }| {
+            let done = matches!(entry.state, OutboxState::Delivered | OutboxState::Dropped);
+            let old = done && finished.is_some_and(|finished| finished < before);
+            if old {
+                self.ids.remove(&(entry.message.endpoint.clone(), entry.message.message_id));
+            }
+            !old
+        });
+        u64::try_from(held - self.entries.len()).unwrap_or(u64::MAX)
     }
 }

@@ -1,12 +1,13 @@
 //! Rate-limit counters.
 
 use super::session::Session;
-use super::{Fault, PostgresStore, Typed, get, instant};
+use super::values::params;
+use super::{Fault, PostgresStore};
+use crate::columns::{Columns as _, FromRow as _};
 use crate::{CounterClock, counts};
 use bankrail_rate_limit::{Charge, CounterStore, Decision, State, decide};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 /// Held until the transaction ends: one decision at a time on a customer's calls of one type. Before the state is read,
 /// so that it is read as the decision before it left it.
@@ -58,16 +59,16 @@ impl PostgresCounters {
             return decided(&mut State::new(), &charge, charge.now());
         }
         let (customer, call_type) = (charge.customer().as_bytes(), charge.call_type().as_str());
-        let key: [Typed<'_>; 2] = [(&customer, Type::BYTEA), (&call_type, Type::TEXT)];
+        let key = params![customer, call_type];
         let client = self.store.client().await?;
         if charge.cost() == 0 {
-            let rows = client.each().query(FIND, &key).await?;
+            let rows = client.each().query(FIND, key).await?;
             client.give_back();
             let (now, mut state) = self.found(&rows, &charge)?;
             return decided(&mut state, &charge, now);
         }
         let session = client.own();
-        let [_, rows] = session.begin_with([(LOCK, &key), (FIND, &key)]).await?;
+        let [_, rows] = session.begin_with([(LOCK, key), (FIND, key)]).await?;
         let (now, before) = self.found(&rows, &charge)?;
         let mut state = before;
         let decision = decided(&mut state, &charge, now)?;
@@ -84,16 +85,10 @@ impl PostgresCounters {
     fn found(&self, rows: &[Row], charge: &Charge<'_>) -> Result<(Timestamp, State), Fault> {
         let row = rows.first().ok_or_else(|| Fault::corrupt("expected one row, found none"))?;
         let now = match self.clock {
-            CounterClock::Server => instant(get(row, "now")?)?,
+            CounterClock::Server => row.instant("now")?,
             CounterClock::Callers => charge.now(),
         };
-        let (Some(high_water), Some(counts)) =
-            (get::<Option<i64>>(row, "high_water")?, get::<Option<&str>>(row, "counts")?)
-        else {
-            return Ok((now, State::new()));
-        };
-        let state = counts::read(instant(high_water)?, counts);
-        Ok((now, state.ok_or_else(|| Fault::corrupt(counts::UNREADABLE))?))
+        Ok((now, Option::read(row)?.unwrap_or_default()))
     }
 }
 
@@ -106,15 +101,12 @@ fn decided(state: &mut State, charge: &Charge<'_>, now: Timestamp) -> Result<Dec
 async fn keep(session: Session<'_>, charge: &Charge<'_>, state: &State, now: Timestamp) -> Result<(), Fault> {
     let high_water = state.high_water().unwrap_or(now);
     let expires = state.expires_at().unwrap_or(high_water);
-    let parameters: [Typed<'_>; 5] = [
-        (&charge.customer().as_bytes(), Type::BYTEA),
-        (&charge.call_type().as_str(), Type::TEXT),
-        (&high_water.unix_millis(), Type::INT8),
-        (&counts::written(state), Type::TEXT),
-        (&expires.unix_millis(), Type::INT8),
-    ];
+    let (customer, call_type) = (charge.customer().as_bytes(), charge.call_type().as_str());
+    let (high_water, expires) = (high_water.unix_millis(), expires.unix_millis());
+    let counts = counts::written(state);
+    let kept = params![customer, call_type, high_water, counts, expires];
     let expired = now.saturating_sub(EXPIRY_GRACE).unix_millis();
-    session.commit_with([(KEEP, &parameters), (SWEEP, &[(&expired, Type::INT8)])]).await?;
+    session.commit_with([(KEEP, kept), (SWEEP, params![expired])]).await?;
     Ok(())
 }
 

@@ -1,15 +1,14 @@
 //! Histories of mandates and payments.
 
-use super::session::Session;
-use super::values::{entry_id, storable};
-use super::{Fault, InTransaction, PostgresStore, Typed, get, instant};
-use bankrail_mailbox::EntryId;
+use super::session::{Session, operations};
+use super::values::{get, params, storable};
+use super::{Fault, InTransaction, PostgresStore};
+use crate::columns::{FromRow as _, row_number};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
-use bankrail_webhook::history::{Fold, Histories, History, HistoryId, HistoryState, KeptHistory, Observation};
+use bankrail_webhook::history::{Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation};
 use std::time::Duration;
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 /// How often changes by other processes are looked for.
 const POLL: Duration = Duration::from_secs(1);
@@ -92,38 +91,12 @@ impl Histories for PostgresHistories {
         })
     }
 
-    fn find<'a>(&'a self, scope: &'a str, id: &'a HistoryId) -> StoreFuture<'a, Option<KeptHistory>> {
-        Box::pin(self.store.timed(async move {
-            let (scope, names) = (storable(scope), [name(id)]);
-            let rows = self.store.query(NAMED, &[(&scope, Type::TEXT), (&names.as_slice(), Type::TEXT_ARRAY)]).await?;
-            rows.first().map(kept).transpose()
-        }))
-    }
-
-    fn list<'a>(
-        &'a self,
-        scope: &'a str,
-        state: HistoryState,
-        after: Option<u64>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<KeptHistory>> {
-        Box::pin(self.store.timed(async move {
-            let scope = storable(scope);
-            let parameters: [Typed<'_>; 4] = [
-                (&scope, Type::TEXT),
-                (&state.as_str(), Type::TEXT),
-                (&after.map_or(-1, stored), Type::INT8),
-                (&i64::from(limit), Type::INT8),
-            ];
-            self.store.query(BY_STATE, &parameters).await?.iter().map(kept).collect()
-        }))
-    }
-
-    fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
-        Box::pin(self.store.timed(async move {
-            let parameters: [Typed<'_>; 2] = [(&stored(change), Type::INT8), (&i64::from(limit), Type::INT8)];
-            self.store.query(BY_CHANGE, &parameters).await?.iter().map(kept).collect()
-        }))
+    operations! {
+        self => self.store;
+        each find(scope: &'a str, id: &'a HistoryId) -> Option<KeptHistory> = s => find(s, scope, id);
+        each list(scope: &'a str, state: HistoryState, after: Option<u64>, limit: u32) -> Vec<KeptHistory> =
+            s => list(s, scope, state, after, limit);
+        each changes_after(change: u64, limit: u32) -> Vec<KeptHistory> = s => changes_after(s, change, limit);
     }
 
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
@@ -132,7 +105,7 @@ impl Histories for PostgresHistories {
                 // Created before the database is read, so that no change in between is missed.
                 let committed = self.store.shared.committed.notified();
                 let sql = "SELECT 1 FROM bankrail_history WHERE change > $1 LIMIT 1";
-                let rows = self.store.timed(async { self.store.query(sql, &[(&stored(change), Type::INT8)]).await });
+                let rows = self.store.timed(async { self.store.query(sql, params![row_number(change)]).await });
                 if !rows.await?.is_empty() {
                     return Ok(());
                 }
@@ -169,11 +142,28 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn find_history(&self, scope: &str, id: &HistoryId) -> Result<Option<KeptHistory>, StoreError> {
-        let (scope, names) = (storable(scope), [name(id)]);
-        let parameters: [Typed<'_>; 2] = [(&scope, Type::TEXT), (&names.as_slice(), Type::TEXT_ARRAY)];
-        let rows = self.session().query(NAMED, &parameters).await?;
-        Ok(rows.first().map(kept).transpose()?)
+        Ok(find(self.session(), scope, id).await?)
     }
+}
+
+async fn find(session: Session<'_>, scope: &str, id: &HistoryId) -> Result<Option<KeptHistory>, Fault> {
+    let rows = session.query(NAMED, params![storable(scope), vec![name(id)]]).await?;
+    rows.first().map(kept).transpose()
+}
+
+async fn list(
+    session: Session<'_>,
+    scope: &str,
+    state: HistoryState,
+    after: Option<u64>,
+    limit: u32,
+) -> Result<Vec<KeptHistory>, Fault> {
+    let (scope, after, limit) = (storable(scope), after.map_or(-1, row_number), i64::from(limit));
+    session.query(BY_STATE, params![scope, state.as_str(), after, limit]).await?.iter().map(kept).collect()
+}
+
+async fn changes_after(session: Session<'_>, change: u64, limit: u32) -> Result<Vec<KeptHistory>, Fault> {
+    session.query(BY_CHANGE, params![row_number(change), i64::from(limit)]).await?.iter().map(kept).collect()
 }
 
 /// Begins the transaction and commits it, unless a caller does.
@@ -184,8 +174,7 @@ async fn apply(session: Session<'_>, scope: &str, message: &Message, now: Timest
     }
     let scope = storable(scope);
     // The last change is locked first, so that the rows that are read next are the latest.
-    let named: [Typed<'_>; 2] = [(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY)];
-    let [last, rows] = session.begin_with([(LAST_CHANGE, &[]), (LOCK_NAMED, &named)]).await?;
+    let [last, rows] = session.begin_with([(LAST_CHANGE, &[]), (LOCK_NAMED, params![scope, names])]).await?;
     let last = last.first().ok_or_else(|| Fault::corrupt("expected the number of the last change"))?;
     let last: i64 = get(last, "last")?;
     let known = rows.iter().map(kept).collect::<Result<Vec<_>, _>>()?;
@@ -195,68 +184,44 @@ async fn apply(session: Session<'_>, scope: &str, message: &Message, now: Timest
         return Ok(Observation::NotApplicable);
     };
     let (changed_at, change) = match before {
-        Some((changed_at, change)) if !fold.changed => (changed_at, stored(change)),
+        Some((changed_at, change)) if !fold.changed => (changed_at, row_number(change)),
         _ => {
-            session.execute(SET_LAST_CHANGE, &[(&(last + 1), Type::INT8)]).await?;
+            session.execute(SET_LAST_CHANGE, params![last + 1]).await?;
             (now, last + 1)
         }
     };
     if !fold.merged.is_empty() {
-        let merged: Vec<i64> = fold.merged.iter().copied().map(stored).collect();
-        session.execute(DELETE, &[(&merged, Type::INT8_ARRAY)]).await?;
+        let merged: Vec<i64> = fold.merged.iter().copied().map(row_number).collect();
+        session.execute(DELETE, params![merged]).await?;
     }
-    let state = fold.history.state();
-    let json = fold.history.to_json();
-    let id = fold.number.map(stored);
-    let parameters: [Typed<'_>; 6] = [
-        match &id {
-            Some(id) => (id, Type::INT8),
-            None => (&scope, Type::TEXT),
-        },
-        (&state.as_str(), Type::TEXT),
-        (&state.is_final(), Type::BOOL),
-        (&changed_at.unix_millis(), Type::INT8),
-        (&change, Type::INT8),
-        (&json, Type::BYTEA),
-    ];
-    let id = match id {
+    let (state, json, changed_at) = (fold.history.state(), fold.history.to_json(), changed_at.unix_millis());
+    let (is_final, state) = (state.is_final(), state.as_str());
+    let id = match fold.number.map(row_number) {
         Some(id) => {
-            session.execute(UPDATE, &parameters).await?;
+            session.execute(UPDATE, params![id, state, is_final, changed_at, change, json]).await?;
             id
         }
-        None => match session.query(INSERT, &parameters).await?.first() {
-            Some(row) => get(row, "id")?,
-            None => return Err(Fault::corrupt("no number for a new history")),
-        },
+        None => {
+            let rows = session.query(INSERT, params![scope, state, is_final, changed_at, change, json]).await?;
+            get(rows.first().ok_or_else(|| Fault::corrupt("no number for a new history"))?, "id")?
+        }
     };
     let names: Vec<String> = fold.ids.iter().map(name).collect();
-    let parameters: [Typed<'_>; 3] = [(&scope, Type::TEXT), (&names, Type::TEXT_ARRAY), (&id, Type::INT8)];
-    session.commit_with([(INSERT_NAMES, &parameters)]).await?;
+    session.commit_with([(INSERT_NAMES, params![scope, names, id])]).await?;
     Ok(fold.observation)
 }
 
 fn kept(row: &Row) -> Result<KeptHistory, Fault> {
-    let names: Vec<&str> = get(row, "names")?;
-    let ids: Option<Vec<HistoryId>> = names.into_iter().map(HistoryId::from_name).collect();
-    let mut ids = ids.ok_or_else(|| Fault::corrupt("expected the names of a history"))?;
-    ids.sort_unstable();
-    let history = History::from_json(get(row, "history")?);
-    Ok(KeptHistory {
-        number: entry_id(get(row, "id")?)?.get(),
-        scope: get(row, "scope")?,
-        ids,
-        history: history.ok_or_else(|| Fault::corrupt("expected a history"))?,
-        changed_at: instant(get(row, "changed")?)?,
-        change: entry_id(get(row, "change")?)?.get(),
-    })
+    let ids: Option<_> = get::<Vec<&str>>(row, "names")?.into_iter().map(HistoryId::from_name).collect();
+    let mut kept = KeptHistory {
+        ids: ids.ok_or_else(|| Fault::corrupt("expected the names of a history"))?,
+        ..KeptHistory::read(row)?
+    };
+    kept.ids.sort_unstable();
+    Ok(kept)
 }
 
 /// The name of an id in the database. An id with U+0000 shares it with the one that has U+FFFD there.
 fn name(id: &HistoryId) -> String {
     storable(&id.to_string())
-}
-
-/// A number in the database. One that no row can have becomes one that no row has.
-fn stored(number: u64) -> i64 {
-    super::values::number(EntryId::new(number))
 }

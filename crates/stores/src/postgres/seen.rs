@@ -1,15 +1,15 @@
 //! Statement entries that were imported, and the positions of the walks through statements.
 
-use super::session::Session;
-use super::transaction::Work;
-use super::{Fault, PostgresStore, Typed, get};
+use super::session::{Session, operations};
+use super::transaction::PostgresWork;
+use super::values::params;
+use super::{Fault, PostgresStore};
+use crate::columns::{Columns, FromRow};
 use bankrail_statement::{
     AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries, check_position,
 };
-use bankrail_values::{Date, StoreFuture};
+use bankrail_values::{Date, StoreError, StoreFuture};
 use std::collections::HashMap;
-use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 /// Held until the transaction ends: what is known of an account is read and written by one transaction at a time.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
@@ -31,36 +31,12 @@ const FORGET: &str = "DELETE FROM bankrail_seen WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM bankrail_seen WHERE account = $1 AND day < $2 ORDER BY day LIMIT 1000))";
 
 impl SeenEntries for PostgresStore {
-    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
-        Box::pin(self.timed(async move {
-            let client = self.client().await?;
-            let counts = counts(client.each(), account, keys).await?;
-            client.give_back();
-            Ok(counts)
-        }))
-    }
-
-    fn record<'a>(
-        &'a self,
-        account: &'a AccountId,
-        entries: &'a [SeenEntry],
-        position: Option<&'a str>,
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(self.timed(async move {
-            let client = self.client().await?;
-            record(client.own(), account, entries, position).await?;
-            client.give_back();
-            Ok(())
-        }))
-    }
-
-    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
-        Box::pin(self.timed(async move {
-            let client = self.client().await?;
-            let position = position(client.each(), account).await?;
-            client.give_back();
-            Ok(position)
-        }))
+    operations! {
+        self => self;
+        each counts(account: &'a AccountId, keys: &'a [EntryKey]) -> Vec<u32> = s => counts(s, account, keys);
+        own record(account: &'a AccountId, entries: &'a [SeenEntry], position: Option<&'a str>) -> () =
+            s => record(s, account, entries, position);
+        each position(account: &'a AccountId) -> Option<String> = s => position(s, account);
     }
 
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
@@ -77,7 +53,7 @@ impl SeenEntries for PostgresStore {
 }
 
 impl TransactionalSeenEntries for PostgresStore {
-    type Work = Work;
+    type Work = PostgresWork;
 
     /// The work and the wait for a connection and for other transactions on the account share the maximum duration of
     /// one operation. When it is over, the work is undone unless its commit has begun.
@@ -85,33 +61,18 @@ impl TransactionalSeenEntries for PostgresStore {
         &'a self,
         account: &'a AccountId,
         page: PageRecord<'a>,
-        work: Work,
+        work: PostgresWork,
     ) -> StoreFuture<'a, Recorded> {
-        Box::pin(self.timed(async move {
-            let mut client = self.client().await?;
-            let (transaction, prepared) = client.begin().await?;
-            let session = Session::within(&transaction, prepared);
-            session.query(LOCK, &[(&account.as_str(), Type::TEXT)]).await?;
-            let recorded = if page.is_overtaken(&counts(session, account, &page.new_keys()).await?) {
-                Recorded::Overtaken
-            } else {
-                record(session, account, page.entries, page.position).await?;
-                match work.run(&transaction).await? {
-                    Ok(()) => Recorded::Committed,
-                    Err(error) => Recorded::Undone(error),
-                }
-            };
-            match recorded {
-                Recorded::Committed => {
-                    transaction.commit().await?;
-                    #[cfg(feature = "webhook")]
-                    self.shared.committed.notify_waiters();
-                }
-                _ => transaction.rollback().await?,
+        let own = async move |session: Session<'_>| {
+            session.query(LOCK, params![account.as_str()]).await?;
+            if page.is_overtaken(&counts(session, account, &page.new_keys()).await?) {
+                return Ok(Some(Recorded::Overtaken));
             }
-            client.give_back();
-            Ok(recorded)
-        }))
+            record(session, account, page.entries, page.position).await?;
+            Ok(None)
+        };
+        let outcome = |done: Result<(), _>| done.map_or_else(Recorded::Undone, |()| Recorded::Committed);
+        Box::pin(self.timed(self.run_work(own, work, outcome)))
     }
 }
 
@@ -120,38 +81,29 @@ impl PostgresStore {
     async fn forget(&self, account: &AccountId, day: &str) -> Result<u64, Fault> {
         let client = self.client().await?;
         let session = client.own();
-        session.begin_with([(LOCK, &[(&account.as_str(), Type::TEXT)])]).await?;
-        let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&day, Type::TEXT)];
-        let forgotten = session.execute(FORGET, &parameters).await?;
+        session.begin_with([(LOCK, params![account.as_str()])]).await?;
+        let forgotten = session.execute(FORGET, params![account.as_str(), day]).await?;
         session.commit_with([]).await?;
         client.give_back();
         Ok(forgotten)
     }
 }
 
-fn key(row: &Row) -> Result<EntryKey, Fault> {
-    get::<&[u8]>(row, "key")?.try_into().map(<[u8; 32]>::into).map_err(Fault::corrupt)
-}
-
-fn count(row: &Row) -> Result<u32, Fault> {
-    get::<i64>(row, "count")?.try_into().map_err(Fault::corrupt)
-}
-
-fn entry(row: &Row) -> Result<SeenEntry, Fault> {
-    let day = get::<Option<&str>>(row, "day")?.map(Date::parse).transpose().map_err(Fault::corrupt)?;
-    Ok(SeenEntry::new(key(row)?, count(row)?, day))
+/// The entry of a row of [`KNOWN`].
+impl FromRow for SeenEntry {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        let has_day = row.text("day")?.is_some();
+        let day = has_day.then(|| row.parsed("day")).transpose()?;
+        Ok(Self::new(EntryKey::from(row.array::<32>("key")?), row.number("count")?, day))
+    }
 }
 
 pub(super) async fn counts(session: Session<'_>, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, Fault> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let hashes = hashes(keys);
-    let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&hashes, Type::BYTEA_ARRAY)];
-    let mut counts = HashMap::new();
-    for row in session.query(KNOWN, &parameters).await? {
-        counts.insert(key(&row)?, count(&row)?);
-    }
+    let known: Vec<SeenEntry> = session.all(KNOWN, params![account.as_str(), hashes(keys)]).await?;
+    let counts: HashMap<_, _> = known.into_iter().map(|entry| (entry.key, entry.occurrence)).collect();
     Ok(keys.iter().map(|key| counts.get(key).copied().unwrap_or(0)).collect())
 }
 
@@ -160,9 +112,9 @@ fn hashes(keys: &[EntryKey]) -> Vec<&[u8]> {
 }
 
 pub(super) async fn position(session: Session<'_>, account: &AccountId) -> Result<Option<String>, Fault> {
-    let rows = session.query(POSITION, &[(&account.as_str(), Type::TEXT)]).await?;
+    let rows = session.query(POSITION, params![account.as_str()]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
-    String::from_utf8(get(row, "position")?).map(Some).map_err(Fault::corrupt)
+    String::from_utf8(row.bytes("position")?).map(Some).map_err(Fault::corrupt)
 }
 
 /// Begins the transaction and commits it, unless a caller does.
@@ -174,13 +126,11 @@ pub(super) async fn record(
 ) -> Result<(), Fault> {
     check_position(position).map_err(Fault::Store)?;
     let keys: Vec<EntryKey> = entries.iter().map(|entry| entry.key).collect();
-    let hashes = hashes(&keys);
-    let of_account: Typed<'_> = (&account.as_str(), Type::TEXT);
-    let known: [Typed<'_>; 2] = [of_account.clone(), (&hashes, Type::BYTEA_ARRAY)];
-    let [_, known] = session.begin_with([(LOCK, &[of_account]), (KNOWN, &known)]).await?;
+    let (account, hashes) = (account.as_str(), hashes(&keys));
+    let [_, known] = session.begin_with([(LOCK, params![account]), (KNOWN, params![account, hashes])]).await?;
     let mut after = HashMap::new();
     for row in &known {
-        let entry = entry(row)?;
+        let entry = SeenEntry::read(row)?;
         after.insert(entry.key, entry);
     }
     let mut changed = HashMap::new();
@@ -194,17 +144,10 @@ pub(super) async fn record(
         let keys: Vec<&[u8]> = changed.keys().map(|key| key.as_bytes().as_slice()).collect();
         let counts: Vec<i64> = changed.values().map(|entry| entry.occurrence.into()).collect();
         let days: Vec<Option<String>> = changed.values().map(|entry| entry.day.map(|day| day.to_string())).collect();
-        let parameters: [Typed<'_>; 4] = [
-            (&account.as_str(), Type::TEXT),
-            (&keys, Type::BYTEA_ARRAY),
-            (&counts, Type::INT8_ARRAY),
-            (&days, Type::TEXT_ARRAY),
-        ];
-        session.execute(WRITE, &parameters).await?;
+        session.execute(WRITE, params![account, keys, counts, days]).await?;
     }
     if let Some(position) = position {
-        let parameters: [Typed<'_>; 2] = [(&account.as_str(), Type::TEXT), (&position.as_bytes(), Type::BYTEA)];
-        session.execute(MOVE, &parameters).await?;
+        session.execute(MOVE, params![account, position.as_bytes()]).await?;
     }
     session.commit_with([]).await?;
     Ok(())

@@ -1,10 +1,32 @@
 //! Statements on a connection of the pool, or in a transaction of a caller.
 
 use super::{Fault, Typed};
+use crate::columns::FromRow;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row, Statement, Transaction};
+
+/// States operations of a store trait, one line each: the sort of its session (`each` or `own`), its arguments and its
+/// answer, and what it does in the session, within the maximum duration.
+macro_rules! operations {
+    (
+        $self:ident => $store:expr;
+        $( $sort:ident $name:ident($($arg:ident: $of:ty),*) -> $answer:ty = $session:ident => $work:expr; )+
+    ) => { $(
+        fn $name<'a>(&'a $self $(, $arg: $of)*) -> StoreFuture<'a, $answer> {
+            Box::pin($store.timed(async move {
+                let client = $store.client().await?;
+                let $session = client.$sort();
+                let answer = $work.await?;
+                client.give_back();
+                Ok(answer)
+            }))
+        }
+    )+ };
+}
+#[allow(unused_imports, reason = "not used without the feature of any trait")]
+pub(super) use operations;
 
 /// A statement and its parameters.
 pub(super) type Query<'a> = (&'static str, &'a [Typed<'a>]);
@@ -94,6 +116,23 @@ impl<'a> Session<'a> {
             On::Client(client) => client.execute(&statement, &values).await?,
             On::Transaction(transaction) => transaction.execute(&statement, &values).await?,
         })
+    }
+
+    /// Whether a statement that changes at most one row has changed one.
+    pub(super) async fn changes(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<bool, Fault> {
+        Ok(self.execute(sql, parameters).await? == 1)
+    }
+
+    pub(super) async fn all<T: FromRow>(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<T>, Fault> {
+        self.query(sql, parameters).await?.iter().map(|row| Ok(T::read(row)?)).collect()
+    }
+
+    pub(super) async fn first<T: FromRow>(
+        self,
+        sql: &'static str,
+        parameters: &[Typed<'_>],
+    ) -> Result<Option<T>, Fault> {
+        Ok(self.query(sql, parameters).await?.first().map(T::read).transpose()?)
     }
 
     /// Runs statements of a transaction one after the other in one round trip, and returns the rows of each.

@@ -2,7 +2,7 @@
 
 use super::pool::PLAN_FREELY;
 use super::session::Session;
-use super::{DatabaseError, Fault};
+use super::{DatabaseError, Fault, PostgresStore};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
@@ -68,36 +68,36 @@ impl fmt::Debug for InTransaction<'_> {
 /// [`tokio_postgres::Transaction`]. With [`InTransaction::of`] it can also use the store, for example enqueue messages.
 ///
 /// After a failed statement the server accepts no further statements in the transaction: return the error. If a failure
-/// is expected, set a savepoint before the statement and roll back to it. Work that does not return an error is undone.
+/// is expected, set a savepoint before the statement and roll back to it. PostgresWork that does not return an error is undone.
 /// An error of the client that the work returns comes back as a [`DatabaseError`].
 ///
 /// ```
-/// use bankrail_stores::postgres::Work;
+/// use bankrail_stores::postgres::PostgresWork;
 ///
 /// let reference = "I-1".to_owned();
-/// let work = Work::new(|transaction| Box::pin(async move {
+/// let work = PostgresWork::new(|transaction| Box::pin(async move {
 ///     transaction.execute("INSERT INTO paid (reference) VALUES ($1)", &[&reference]).await?;
 ///     Ok(())
 /// }));
 /// # drop(work);
 /// ```
-pub struct Work(Box<WorkFunction>);
+pub struct PostgresWork(Box<WorkFunction>);
 
 type WorkError = Box<dyn Error + Send + Sync>;
 
-type WorkFunction = dyn for<'t> FnOnce(&'t Transaction<'t>) -> WorkFuture<'t> + Send;
+type WorkFunction = dyn for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send;
 
-/// What the function of a [`Work`] returns.
-pub type WorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send + 't>>;
+/// What the function of a [`PostgresWork`] returns.
+pub type PostgresWorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send + 't>>;
 
-impl Work {
-    /// Work that is undone if it returns an error.
-    pub fn new(work: impl for<'t> FnOnce(&'t Transaction<'t>) -> WorkFuture<'t> + Send + 'static) -> Self {
+impl PostgresWork {
+    /// PostgresWork that is undone if it returns an error.
+    pub fn new(work: impl for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send + 'static) -> Self {
         Self(Box::new(work))
     }
 
     /// Runs the work. The inner error says why its transaction must be rolled back.
-    pub(super) async fn run(self, transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
+    async fn run(self, transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
         let (planned, done) = tokio::join!(biased; transaction.batch_execute(PLAN_FREELY), (self.0)(transaction));
         planned?;
         match done {
@@ -107,6 +107,33 @@ impl Work {
                 Err(error) => error,
             })),
         }
+    }
+}
+
+impl PostgresStore {
+    /// Runs the store's own part and then the work in one transaction, which is committed if the work succeeds. The own
+    /// part answers instead if the work must not run.
+    pub(super) async fn run_work<T>(
+        &self,
+        own: impl AsyncFnOnce(Session<'_>) -> Result<Option<T>, Fault>,
+        work: PostgresWork,
+        outcome: impl FnOnce(Result<(), WorkError>) -> T,
+    ) -> Result<T, Fault> {
+        let mut client = self.client().await?;
+        let (transaction, prepared) = client.begin().await?;
+        let done = match own(Session::within(&transaction, prepared)).await? {
+            Some(instead) => Err(instead),
+            None => Ok(work.run(&transaction).await?),
+        };
+        if let Ok(Ok(())) = done {
+            transaction.commit().await?;
+            #[cfg(feature = "webhook")]
+            self.shared.committed.notify_waiters();
+        } else {
+            transaction.rollback().await?;
+        }
+        client.give_back();
+        Ok(done.map_or_else(|instead| instead, outcome))
     }
 }
 
@@ -122,8 +149,8 @@ async fn failed_before(transaction: &Transaction<'_>) -> Result<Result<(), WorkE
     }
 }
 
-impl fmt::Debug for Work {
+impl fmt::Debug for PostgresWork {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Work").finish_non_exhaustive()
+        out.debug_struct("PostgresWork").finish_non_exhaustive()
     }
 }

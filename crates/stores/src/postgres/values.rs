@@ -1,63 +1,102 @@
-//! Values of messages in tables. A value that cannot be read back is a corrupt record.
+//! Values on their way to statements and from rows.
 
-use super::{Fault, get};
-use bankrail_mailbox::{EntryId, Fingerprint, Kind, OpaqueBytes};
+use super::{DatabaseError, Typed};
+use crate::columns::{Columns, corrupt};
+use bankrail_values::StoreError;
+use std::error::Error;
 use tokio_postgres::Row;
-use tokio_postgres::types::FromSql;
+use tokio_postgres::types::{FromSql, ToSql, Type};
 
-/// An entry's number in the database. A number that no row can have becomes one that no row has.
-pub(super) fn number(id: EntryId) -> i64 {
-    i64::try_from(id.get()).unwrap_or(i64::MAX)
+/// A value of a parameter whose type follows from it.
+pub(super) trait Value: ToSql + Sync {
+    fn sql_type() -> Type;
 }
 
-pub(super) fn entry_id(number: i64) -> Result<EntryId, Fault> {
-    u64::try_from(number).map(EntryId::new).map_err(Fault::corrupt)
+macro_rules! values {
+    ($($of:ty => $sql:ident,)*) => { $(
+        impl Value for $of {
+            fn sql_type() -> Type {
+                Type::$sql
+            }
+        }
+    )* };
 }
 
-/// A count or number that is not negative.
-pub(super) fn unsigned<F, T>(row: &Row, column: &str) -> Result<T, Fault>
-where
-    F: for<'a> FromSql<'a> + TryInto<T>,
-    F::Error: std::error::Error + Send + Sync + 'static,
-{
-    get::<F>(row, column)?.try_into().map_err(Fault::corrupt)
+values! {
+    bool => BOOL,
+    i32 => INT4,
+    i64 => INT8,
+    &i64 => INT8,
+    &str => TEXT,
+    String => TEXT,
+    &String => TEXT,
+    &[u8] => BYTEA,
+    Vec<u8> => BYTEA,
+    &Vec<u8> => BYTEA,
+    Vec<i64> => INT8_ARRAY,
+    &Vec<i64> => INT8_ARRAY,
+    &[i64] => INT8_ARRAY,
+    Vec<&str> => TEXT_ARRAY,
+    &Vec<&str> => TEXT_ARRAY,
+    Vec<String> => TEXT_ARRAY,
+    Vec<Option<String>> => TEXT_ARRAY,
+    Vec<&[u8]> => BYTEA_ARRAY,
+    &Vec<&[u8]> => BYTEA_ARRAY,
 }
 
-/// Reads a column that holds a stable name.
-pub(super) fn named<T>(row: &Row, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, Fault> {
-    let name: &str = get(row, column)?;
-    from_name(name).ok_or_else(|| Fault::corrupt(format!("expected a known name, found {name:?}")))
+impl<V: Value> Value for Option<V> {
+    fn sql_type() -> Type {
+        V::sql_type()
+    }
 }
 
-pub(super) fn kind(row: &Row) -> Result<Kind, Fault> {
-    named(row, "kind", |name| Kind::parse(name).ok())
+pub(super) fn typed<V: Value>(value: &V) -> Typed<'_> {
+    (value, V::sql_type())
 }
 
-pub(super) fn bytes(row: &Row, column: &str) -> Result<OpaqueBytes, Fault> {
-    Ok(get::<Vec<u8>>(row, column)?.into())
+/// The parameters of a statement.
+macro_rules! params {
+    ($($value:expr),* $(,)?) => { &[$($crate::postgres::values::typed(&$value)),*] };
 }
-
-pub(super) fn fingerprint(row: &Row) -> Result<Fingerprint, Fault> {
-    let bytes: &[u8] = get(row, "fingerprint")?;
-    bytes.try_into().map(Fingerprint::from_bytes).map_err(Fault::corrupt)
-}
+pub(super) use params;
 
 /// Text without U+0000, which PostgreSQL does not hold.
 pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// A row that this version cannot read, by its number.
-pub(super) struct Unreadable(pub(super) EntryId);
+impl Columns for Row {
+    fn integer(&self, column: &str) -> Result<Option<i64>, StoreError> {
+        Ok(get::<Option<Integer>>(self, column)?.map(|Integer(number)| number))
+    }
 
-/// Reads a row with an `id`. An error in another column makes only this row unreadable.
-pub(super) fn readable<T>(
-    row: &Row,
-    read: impl FnOnce(&Row) -> Result<T, Fault>,
-) -> Result<Result<T, Unreadable>, Fault> {
-    let id = entry_id(get(row, "id")?)?;
-    Ok(read(row).map_err(|fault| {
-        tracing::error!(entry = %id, error = ?fault, "a stored entry is unreadable");
-        Unreadable(id)
-    }))
+    fn text(&self, column: &str) -> Result<Option<&str>, StoreError> {
+        get(self, column)
+    }
+
+    fn blob(&self, column: &str) -> Result<Option<&[u8]>, StoreError> {
+        get(self, column)
+    }
+}
+
+/// Reads a column.
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, StoreError> {
+    row.try_get(column).map_err(|error| corrupt(DatabaseError::from(error)))
+}
+
+/// A column of any integer type, or a Boolean.
+struct Integer(i64);
+
+impl<'a> FromSql<'a> for Integer {
+    fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(match *of {
+            Type::BOOL => bool::from_sql(of, raw)?.into(),
+            Type::INT4 => i32::from_sql(of, raw)?.into(),
+            _ => i64::from_sql(of, raw)?,
+        }))
+    }
+
+    fn accepts(of: &Type) -> bool {
+        matches!(*of, Type::BOOL | Type::INT4 | Type::INT8)
+    }
 }

@@ -1,5 +1,5 @@
 -- An inbox; see bankrail_mailbox::Inbox. `receive` decides like bankrail_mailbox::ReceiveDecision::of; the suite of all
--- inboxes compares them. All integers are below 2^53, instants are in milliseconds.
+-- inboxes compares them over random histories. All integers are below 2^53, instants are in milliseconds.
 -- KEYS[1]  the prefix P; its hash tag puts all keys of the script into one slot:
 --          P:next            the last number given
 --          P:entry:ID        hash of an entry; `owner` and `until` are present while it is leased
@@ -34,19 +34,6 @@ local function wait(id)
   redis.call('ZADD', P .. ':waiting', text(at), id)
 end
 
-local function lease(id, owner, until_, attempts)
-  redis.call('HSET', entry(id), 'owner', owner, 'until', until_)
-  redis.call('HINCRBY', entry(id), 'attempts', attempts)
-  wait(id)
-end
-
-local function finish(id, state)
-  redis.call('HSET', entry(id), 'state', state)
-  redis.call('HDEL', entry(id), 'owner', 'until')
-  redis.call('ZREM', P .. ':waiting', id)
-  redis.call('ZREM', ready(id), id)
-end
-
 -- The interim message that an entry follows is still to be handled.
 local function is_held(id)
   local follows = field(id, 'follows')
@@ -70,12 +57,11 @@ end
 
 -- Outcome, number, acknowledgement, number of the entry in conflict.
 local function outcome(word, id) return {word, id, field(id, 'acknowledgement'), field(id, 'conflicts_with')} end
-local function taken(id) return outcome(field(id, 'conflicts_with') and 'conflict' or 'new', id) end
 
--- before which completed entries are forgotten or "", owner or "", until, duplicate keys, fingerprint, then names and
--- values of the fields that the message brings; the first is `interim`, 1 or 0
+-- before which completed entries are forgotten or "", duplicate keys, fingerprint, then names and values of the fields
+-- that the message brings; the first is `interim`, 1 or 0
 if op == 'receive' then
-  local before, owner, until_, keys, fingerprint = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+  local before, keys, fingerprint = ARGV[3], ARGV[4], ARGV[5]
   if before ~= '' then forget(before, 8) end
   local known, seen = {}, {}
   for key in string.gmatch(keys, '%x+') do
@@ -91,15 +77,10 @@ if op == 'receive' then
   table.sort(known, function(a, b) return tonumber(a) < tonumber(b) end)
   for _, id in ipairs(known) do
     if field(id, 'fingerprint') == fingerprint then
-      if field(id, 'state') ~= 'pending' then return outcome('duplicate', id) end
-      local free = is_free(id)
-      if owner == '' or not (free or field(id, 'owner') == owner) then return outcome('in_progress', id) end
-      -- A repeated call of the owner is the same lease.
-      lease(id, owner, until_, free and 1 or 0)
-      return taken(id)
+      return outcome(field(id, 'state') == 'pending' and 'in_progress' or 'duplicate', id)
     end
   end
-  local interim, conflicts_with, follows, followed_by = ARGV[9], nil, nil, nil
+  local interim, conflicts_with, follows, followed_by = ARGV[7], nil, nil, nil
   for _, other in ipairs(known) do
     if (field(other, 'interim') or '0') == interim then
       conflicts_with = conflicts_with or other
@@ -113,7 +94,7 @@ if op == 'receive' then
   end
   local id = text(redis.call('INCR', P .. ':next'))
   redis.call('HSET', entry(id), 'id', id, 'keys', keys, 'fingerprint', fingerprint, 'state', 'pending',
-    'received', text(now), 'due', text(now), 'attempts', 0, unpack(ARGV, 8))
+    'received', text(now), 'due', text(now), 'attempts', 0, unpack(ARGV, 6))
   redis.call('SADD', P .. ':kinds', field(id, 'kind'))
   if conflicts_with then
     redis.call('HSET', entry(id), 'conflicts_with', conflicts_with)
@@ -122,8 +103,8 @@ if op == 'receive' then
     if followed_by then redis.call('HSET', entry(followed_by), 'follows', id) end
   end
   for key in string.gmatch(keys, '%x+') do redis.call('ZADD', P .. ':key:' .. key, id, id) end
-  if owner == '' then redis.call('ZADD', ready(id), id, id) else lease(id, owner, until_, 1) end
-  return taken(id)
+  redis.call('ZADD', ready(id), id, id)
+  return outcome(conflicts_with and 'conflict' or 'new', id)
 end
 
 -- limit, owner, until, then kinds; no kinds: all
@@ -158,29 +139,36 @@ if op == 'lease' then
   table.sort(found, function(a, b) return tonumber(a) < tonumber(b) end)
   local entries = {}
   for at = 1, math.min(limit, #found) do
-    lease(found[at], owner, until_, 1)
+    redis.call('HSET', entry(found[at]), 'owner', owner, 'until', until_)
+    redis.call('HINCRBY', entry(found[at]), 'attempts', 1)
+    wait(found[at])
     entries[at] = read(found[at])
   end
   return entries
 end
 
--- number, owner, then for `extend` until, for `release` due and error, for `dead_letter` error
-if op == 'extend' or op == 'complete' or op == 'release' or op == 'dead_letter' then
-  local id, owner = ARGV[3], ARGV[4]
+-- number, owner, state from now on, due from now on or "" for as before, until from now on or "" for the end of the
+-- lease, then an error if there is one
+if op == 'update' then
+  local id, owner, state, due, until_, said = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
   if field(id, 'owner') ~= owner then return 0 end
-  if op == 'extend' then
-    redis.call('HSET', entry(id), 'until', ARGV[5])
-    wait(id)
-  elseif op == 'complete' then
-    finish(id, 'completed')
-    redis.call('ZADD', P .. ':completed', text(now), id)
-  elseif op == 'release' then
-    redis.call('HSET', entry(id), 'due', ARGV[5], 'last_error', ARGV[6])
-    redis.call('HDEL', entry(id), 'owner', 'until')
-    wait(id)
+  redis.call('HSET', entry(id), 'state', state)
+  if due ~= '' then redis.call('HSET', entry(id), 'due', due) end
+  if said then redis.call('HSET', entry(id), 'last_error', said) end
+  if until_ ~= '' then
+    redis.call('HSET', entry(id), 'until', until_)
   else
-    redis.call('HSET', entry(id), 'last_error', ARGV[5])
-    finish(id, 'dead_letter')
+    redis.call('HDEL', entry(id), 'owner', 'until')
+  end
+  if state == 'pending' then
+    wait(id)
+    return 1
+  end
+  redis.call('ZREM', P .. ':waiting', id)
+  redis.call('ZREM', ready(id), id)
+  if state == 'completed' then
+    redis.call('ZADD', P .. ':completed', text(now), id)
+  else
     redis.call('ZADD', P .. ':dead', id, id)
   end
   return 1

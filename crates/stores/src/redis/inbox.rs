@@ -3,7 +3,8 @@
 use super::script::{RedisUrlError, Script, manager, within};
 use crate::UNREADABLE;
 use bankrail_mailbox::{
-    EntryId, Inbox, InboxCounts, InboxEntry, InboxState, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes, ReceiveOutcome,
+    EntryId, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes,
+    ReceiveOutcome,
 };
 use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::{ConnectionLike, ConnectionManager};
@@ -51,7 +52,7 @@ bankrail_values::options! {
 /// use std::time::Duration;
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let options = RedisInboxOptions::new().retention(Duration::from_secs(90 * 86_400));
-/// let inbox = RedisInbox::open("redis://127.0.0.1/", options, RedisInboxOptions::new())?;
+/// let inbox = RedisInbox::open("redis://127.0.0.1/", options)?;
 /// # Ok(())
 /// # }
 /// ```
@@ -101,33 +102,6 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         within(self.options.timeout, asked).await
     }
 
-    async fn receive_or_claim(
-        &self,
-        message: &Incoming,
-        lease: Option<Lease>,
-        now: Timestamp,
-    ) -> Result<ReceiveOutcome, StoreError> {
-        let keys: Vec<String> = message.key.hashes().iter().map(|key| format!("{key:?}")).collect();
-        let keys = keys.join(" ");
-        let before = now.saturating_sub(self.options.retention).saturating_sub(EXPIRY_GRACE);
-        let answer: (String, String, Vec<u8>, Option<String>) = self
-            .call("receive", now, |command| {
-                command.arg(before.unix_millis());
-                match lease {
-                    Some(lease) => command.arg(lease.owner.as_bytes()).arg(lease.until.unix_millis()),
-                    None => command.arg("").arg(""),
-                };
-                command.arg(&keys).arg(message.fingerprint.as_bytes());
-                command.arg("interim").arg(u8::from(message.interim));
-                command.arg("kind").arg(message.kind.as_str());
-                command.arg("attributes").arg(&*message.attributes);
-                command.arg("acknowledgement").arg(&*message.acknowledgement);
-                command.arg("body").arg(&*message.body);
-            })
-            .await?;
-        outcome(answer).ok_or_else(|| StoreErrorKind::Corrupt.into())
-    }
-
     /// Returns entries, and the numbers of the entries that this version cannot read.
     async fn entries(
         &self,
@@ -149,31 +123,24 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         }
         Ok((entries, unreadable))
     }
-
-    /// Makes a change that only the owner of a lease may make.
-    async fn as_owner(
-        &self,
-        operation: &str,
-        id: EntryId,
-        owner: LeaseOwner,
-        now: Timestamp,
-        arguments: impl Fn(&mut Cmd),
-    ) -> Result<bool, StoreError> {
-        self.call(operation, now, |command| {
-            command.arg(id.get()).arg(owner.as_bytes());
-            arguments(command);
-        })
-        .await
-    }
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        Box::pin(self.receive_or_claim(message, None, now))
-    }
-
-    fn claim<'a>(&'a self, message: &'a Incoming, lease: Lease, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        Box::pin(self.receive_or_claim(message, Some(lease), now))
+        let keys: Vec<String> = message.key.hashes().iter().map(|key| format!("{key:?}")).collect();
+        let keys = keys.join(" ");
+        let before = now.saturating_sub(self.options.retention).saturating_sub(EXPIRY_GRACE);
+        Box::pin(async move {
+            let answer = self.call("receive", now, |command| {
+                command.arg(before.unix_millis()).arg(&keys).arg(message.fingerprint.as_bytes());
+                command.arg("interim").arg(u8::from(message.interim));
+                command.arg("kind").arg(message.kind.as_str());
+                command.arg("attributes").arg(&*message.attributes);
+                command.arg("acknowledgement").arg(&*message.acknowledgement);
+                command.arg("body").arg(&*message.body);
+            });
+            outcome(answer.await?).ok_or_else(|| StoreErrorKind::Corrupt.into())
+        })
     }
 
     fn lease<'a>(
@@ -203,31 +170,19 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         })
     }
 
-    fn extend(&self, id: EntryId, lease: Lease, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.as_owner("extend", id, lease.owner, now, move |command| {
-            command.arg(lease.until.unix_millis());
-        }))
-    }
-
-    fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> StoreFuture<'_, bool> {
-        Box::pin(self.as_owner("complete", id, owner, now, |_| {}))
-    }
-
-    fn release<'a>(&'a self, id: EntryId, owner: LeaseOwner, due: Timestamp, error: &'a str) -> StoreFuture<'a, bool> {
-        Box::pin(self.as_owner("release", id, owner, due, move |command| {
-            command.arg(due.unix_millis()).arg(error);
-        }))
-    }
-
-    fn dead_letter<'a>(
+    fn update<'a>(
         &'a self,
         id: EntryId,
         owner: LeaseOwner,
-        error: &'a str,
+        update: InboxUpdate<'a>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        Box::pin(self.as_owner("dead_letter", id, owner, now, move |command| {
-            command.arg(error);
+        Box::pin(self.call("update", now, move |command| {
+            command.arg(id.get()).arg(owner.as_bytes()).arg(update.state.as_str());
+            for instant in [update.due, update.until] {
+                command.arg(instant.map(|instant| instant.unix_millis().to_string()).unwrap_or_default());
+            }
+            command.arg(update.error);
         }))
     }
 

@@ -1,12 +1,12 @@
 //! A customer's sealed tokens.
 
+use super::SqliteStore;
 use super::connection::Fault;
-use super::sweep::sweep;
-use super::{SqliteStore, instant};
+use super::statements::{first, operations, run, sweep};
 use crate::cached::check_sealed;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
-use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use bankrail_values::{StoreFuture, Timestamp};
+use rusqlite::{Connection, params};
 
 const GET: &str = "SELECT sealed, expires FROM bankrail_cached_token WHERE key = ?1 AND expires > ?2";
 
@@ -21,40 +21,19 @@ const SWEEP: &str = "DELETE FROM bankrail_cached_token WHERE key =
 pub(super) const DAILY: &[&str] = &[GET, PUT, REMOVE, SWEEP];
 
 impl TokenCache for SqliteStore {
-    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
-        let key = *key;
-        Box::pin(self.database.read(move |connection| get(connection, key, now)))
+    operations! {
+        self => self.database;
+        read get(key: &'a TokenCacheKey, now: Timestamp) -> Option<CachedToken> =
+            c => first(c, GET, params![key.as_bytes(), now.unix_millis()]);
+        write put(key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> () = c => put(c, key, &token, now);
+        write remove(key: &'a TokenCacheKey, token: &'a CachedToken) -> () =
+            c => run(c, REMOVE, params![key.as_bytes(), token.sealed]).map(drop);
     }
-
-    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> StoreFuture<'a, ()> {
-        if let Err(error) = check_sealed(token) {
-            return Box::pin(std::future::ready(Err(error)));
-        }
-        let (key, token) = (*key, token.clone());
-        Box::pin(self.database.write(move |connection| put(connection, key, &token, now)))
-    }
-
-    fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
-        let (key, sealed) = (*key, token.sealed.clone());
-        Box::pin(self.database.write(move |connection| {
-            connection.prepare_cached(REMOVE)?.execute(params![key.as_bytes(), sealed])?;
-            Ok(())
-        }))
-    }
-}
-
-fn get(connection: &Connection, key: TokenCacheKey, now: Timestamp) -> Result<Option<CachedToken>, Fault> {
-    let mut get = connection.prepare_cached(GET)?;
-    let row = get.query_row(params![key.as_bytes(), now.unix_millis()], |row| Ok((row.get(0)?, row.get(1)?)));
-    let Some((sealed, expires)) = row.optional()? else { return Ok(None) };
-    Ok(Some(CachedToken::new(sealed, instant(expires)?)))
 }
 
 fn put(connection: &Connection, key: TokenCacheKey, token: &CachedToken, now: Timestamp) -> Result<(), Fault> {
+    check_sealed(token)?;
     // Swept first, so that a token that has already expired stays until the next one, as in memory.
-    let before = now.saturating_sub(EXPIRY_GRACE);
-    sweep(connection, SWEEP, before)?;
-    let expires = token.expires_at.unix_millis();
-    connection.prepare_cached(PUT)?.execute(params![key.as_bytes(), token.sealed, expires])?;
-    Ok(())
+    sweep(connection, SWEEP, now)?;
+    run(connection, PUT, params![key.as_bytes(), token.sealed, token.expires_at.unix_millis()]).map(drop)
 }

@@ -149,13 +149,19 @@ impl Fault {
     /// A record that this version cannot read.
     #[allow(dead_code, reason = "not used with every feature")]
     pub(super) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::Store(StoreError::new(StoreErrorKind::Corrupt, cause))
+        Self::Store(crate::columns::corrupt(cause))
     }
 }
 
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sql(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Rate-limit counters.
 
+use super::SqliteStore;
 use super::connection::Fault;
-use super::sweep::sweep;
-use super::{SqliteStore, instant};
+use super::statements::{first, run, sweep};
 use crate::counts;
-use bankrail_rate_limit::{CallType, Charge, CounterStore, Decision, State, decide};
-use bankrail_values::{EXPIRY_GRACE, StoreError, StoreFuture};
-use rusqlite::{Connection, OptionalExtension, params};
+use bankrail_rate_limit::{Charge, CounterStore, Decision, State, decide};
+use bankrail_values::{StoreError, StoreFuture};
+use rusqlite::{Connection, params};
 
 const FIND: &str = "SELECT high_water, counts FROM bankrail_counter WHERE customer = ?1 AND call_type = ?2";
 
@@ -30,8 +30,8 @@ impl CounterStore for SqliteStore {
         let key = (charge.customer().to_owned(), charge.call_type());
         let (policy, now, cost) = (*charge.policy(), charge.now(), charge.cost());
         let work = move |connection: &Connection| {
-            let charge = Charge::new(&key.0, key.1, &policy, now, cost).map_err(Fault::corrupt)?;
-            run(connection, &charge)
+            let asked = Charge::new(&key.0, key.1, &policy, now, cost).map_err(Fault::corrupt)?;
+            decide_and_keep(connection, &asked)
         };
         Box::pin(
             async move { if cost == 0 { self.database.read(work).await } else { self.database.write(work).await } },
@@ -39,13 +39,14 @@ impl CounterStore for SqliteStore {
     }
 }
 
-fn run(connection: &Connection, charge: &Charge<'_>) -> Result<Decision, Fault> {
-    let before = find(connection, charge.customer(), charge.call_type())?.unwrap_or_default();
+fn decide_and_keep(connection: &Connection, charge: &Charge<'_>) -> Result<Decision, Fault> {
+    let key = [charge.customer(), charge.call_type().as_str()];
+    let before = first::<Option<State>>(connection, FIND, key)?.flatten().unwrap_or_default();
     let mut state = before;
     let decision = decided(&mut state, charge)?;
     if state != before {
         keep(connection, charge, &state)?;
-        sweep(connection, SWEEP, charge.now().saturating_sub(EXPIRY_GRACE))?;
+        sweep(connection, SWEEP, charge.now())?;
     }
     Ok(decision)
 }
@@ -55,23 +56,10 @@ fn decided(state: &mut State, charge: &Charge<'_>) -> Result<Decision, Fault> {
     decide(state, charge.policy(), charge.now(), charge.cost()).map_err(Fault::corrupt)
 }
 
-fn find(connection: &Connection, customer: &str, call_type: CallType) -> Result<Option<State>, Fault> {
-    let mut find = connection.prepare_cached(FIND)?;
-    let row = find.query_row([customer, call_type.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
-    let Some((high_water, counts)) = row.optional()? else { return Ok(None) };
-    let state = counts::read(instant(high_water)?, &counts);
-    state.map(Some).ok_or_else(|| Fault::corrupt(counts::UNREADABLE))
-}
-
 fn keep(connection: &Connection, charge: &Charge<'_>, state: &State) -> Result<(), Fault> {
     let high_water = state.high_water().unwrap_or_else(|| charge.now());
     let expires = state.expires_at().unwrap_or(high_water);
-    connection.prepare_cached(KEEP)?.execute(params![
-        charge.customer(),
-        charge.call_type().as_str(),
-        high_water.unix_millis(),
-        counts::written(state),
-        expires.unix_millis(),
-    ])?;
-    Ok(())
+    let key = (charge.customer(), charge.call_type().as_str());
+    let values = params![key.0, key.1, high_water.unix_millis(), counts::written(state), expires.unix_millis()];
+    run(connection, KEEP, values).map(drop)
 }

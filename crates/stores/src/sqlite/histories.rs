@@ -1,11 +1,13 @@
 //! Histories of mandates and payments.
 
 use super::connection::{Fault, Outcome};
-use super::{SqliteStore, Transaction, instant};
+use super::statements::{all, operations, run};
+use super::{SqliteStore, Transaction};
+use crate::columns::row_number;
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use bankrail_webhook::Message;
-use bankrail_webhook::history::{Fold, Histories, History, HistoryId, HistoryState, KeptHistory, Observation};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use bankrail_webhook::history::{Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::time::Duration;
 
 /// How often changes by other processes are looked for.
@@ -51,41 +53,17 @@ pub struct SqliteHistories {
 }
 
 impl Histories for SqliteHistories {
-    fn apply<'a>(&'a self, scope: &'a str, message: &'a Message, now: Timestamp) -> StoreFuture<'a, Observation> {
-        let (scope, message) = (scope.to_owned(), message.clone());
-        Box::pin(
-            self.store
-                .database
-                .write_alone(move |connection| Ok(Outcome::Keep(apply(connection, &scope, &message, now)?))),
-        )
-    }
-
-    fn find<'a>(&'a self, scope: &'a str, id: &'a HistoryId) -> StoreFuture<'a, Option<KeptHistory>> {
-        let (scope, name) = (scope.to_owned(), id.to_string());
-        Box::pin(self.store.database.read(move |connection| find(connection, &scope, &name)))
-    }
-
-    fn list<'a>(
-        &'a self,
-        scope: &'a str,
-        state: HistoryState,
-        after: Option<u64>,
-        limit: u32,
-    ) -> StoreFuture<'a, Vec<KeptHistory>> {
-        let (scope, after) = (scope.to_owned(), after.map_or(-1, stored));
-        Box::pin(self.store.database.read(move |connection| {
-            let mut list = connection.prepare_cached(BY_STATE)?;
-            let rows = list.query_and_then(params![scope, state.as_str(), after, limit], row)?;
-            rows.map(|row| with_names(connection, row?)).collect()
-        }))
-    }
-
-    fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
-        Box::pin(self.store.database.read(move |connection| {
-            let mut list = connection.prepare_cached(BY_CHANGE)?;
-            let rows = list.query_and_then(params![stored(change), limit], row)?;
-            rows.map(|row| with_names(connection, row?)).collect()
-        }))
+    operations! {
+        self => self.store.database;
+        write_alone apply(scope: &'a str, message: &'a Message, now: Timestamp) -> Observation =
+            c => Ok(Outcome::Keep(apply(c, &scope, &message, now)?));
+        read find(scope: &'a str, id: &'a HistoryId) -> Option<KeptHistory> = c => find(c, &scope, &id.to_string());
+        read list(scope: &'a str, state: HistoryState, after: Option<u64>, limit: u32) -> Vec<KeptHistory> = c => {
+            let after = after.map_or(-1, row_number);
+            with_names(c, all(c, BY_STATE, params![scope, state.as_str(), after, limit])?)
+        };
+        read changes_after(change: u64, limit: u32) -> Vec<KeptHistory> =
+            c => with_names(c, all(c, BY_CHANGE, params![row_number(change), limit])?);
     }
 
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()> {
@@ -96,7 +74,7 @@ impl Histories for SqliteHistories {
                 let exists = self.store.database.read(move |connection| {
                     let mut any =
                         connection.prepare_cached("SELECT 1 FROM bankrail_history WHERE change > ?1 LIMIT 1")?;
-                    Ok(any.exists([stored(change)])?)
+                    Ok(any.exists([row_number(change)])?)
                 });
                 if exists.await? {
                     return Ok(());
@@ -117,12 +95,12 @@ impl Transaction<'_> {
     /// the history changes together with the inbox and with the caller's tables, or not at all.
     ///
     /// ```
-    /// use bankrail_stores::sqlite::Work;
+    /// use bankrail_stores::sqlite::SqliteWork;
     /// use bankrail_webhook::{Message, TransactionStatus, samples};
     ///
     /// let message = Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
     /// let now = "2026-11-21T06:00:00.000Z".parse().unwrap();
-    /// let work = Work::new(move |transaction| transaction.apply_history("", &message, now).map(|_| ()));
+    /// let work = SqliteWork::new(move |transaction| transaction.apply_history("", &message, now).map(|_| ()));
     /// # drop(work);
     /// ```
     ///
@@ -161,24 +139,23 @@ fn apply(connection: &Connection, scope: &str, message: &Message, now: Timestamp
         }
     };
     for other in fold.merged {
-        connection.prepare_cached(DELETE)?.execute([stored(other)])?;
+        run(connection, DELETE, [row_number(other)])?;
     }
     let state = fold.history.state();
-    let (changed_at, change, json) = (changed_at.unix_millis(), stored(change), fold.history.to_json());
+    let (changed_at, change, json) = (changed_at.unix_millis(), row_number(change), fold.history.to_json());
     let id = match fold.number {
         None => {
-            let values = params![scope, state.as_str(), state.is_final(), changed_at, change, json];
-            connection.prepare_cached(INSERT)?.execute(values)?;
+            run(connection, INSERT, params![scope, state.as_str(), state.is_final(), changed_at, change, json])?;
             connection.last_insert_rowid()
         }
         Some(number) => {
-            let values = params![stored(number), state.as_str(), state.is_final(), changed_at, change, json];
-            connection.prepare_cached(UPDATE)?.execute(values)?;
-            stored(number)
+            let number = row_number(number);
+            run(connection, UPDATE, params![number, state.as_str(), state.is_final(), changed_at, change, json])?;
+            number
         }
     };
     for name in &fold.ids {
-        connection.prepare_cached(INSERT_NAME)?.execute(params![scope, name.to_string(), id])?;
+        run(connection, INSERT_NAME, params![scope, name.to_string(), id])?;
     }
     Ok(fold.observation)
 }
@@ -186,40 +163,17 @@ fn apply(connection: &Connection, scope: &str, message: &Message, now: Timestamp
 fn find(connection: &Connection, scope: &str, name: &str) -> Result<Option<KeptHistory>, Fault> {
     let id: Option<i64> = connection.prepare_cached(NAMED)?.query_row([scope, name], |row| row.get(0)).optional()?;
     let Some(id) = id else { return Ok(None) };
-    let mut by_id = connection.prepare_cached(BY_ID)?;
-    let kept = by_id.query_and_then([id], row)?.next().transpose()?;
-    kept.map(|kept| with_names(connection, kept)).transpose()
+    Ok(with_names(connection, all(connection, BY_ID, [id])?)?.pop())
 }
 
-/// Reads a row, without its names.
-fn row(row: &Row<'_>) -> Result<KeptHistory, Fault> {
-    let history = History::from_json(row.get_ref("history")?.as_blob().map_err(Fault::corrupt)?);
-    Ok(KeptHistory {
-        number: counted(row.get("id")?)?,
-        scope: row.get("scope")?,
-        ids: Vec::new(),
-        history: history.ok_or_else(|| Fault::corrupt("expected a history"))?,
-        changed_at: instant(row.get("changed")?)?,
-        change: counted(row.get("change")?)?,
-    })
-}
-
-fn with_names(connection: &Connection, mut kept: KeptHistory) -> Result<KeptHistory, Fault> {
+fn with_names(connection: &Connection, mut histories: Vec<KeptHistory>) -> Result<Vec<KeptHistory>, Fault> {
     let mut names = connection.prepare_cached(NAMES)?;
-    let names = names.query_map([stored(kept.number)], |row| row.get::<_, String>(0))?;
-    for name in names {
-        let id = HistoryId::from_name(&name?).ok_or_else(|| Fault::corrupt("expected the name of a history"))?;
-        kept.ids.push(id);
+    for kept in &mut histories {
+        for name in names.query_map([row_number(kept.number)], |row| row.get::<_, String>(0))? {
+            let id = HistoryId::from_name(&name?).ok_or_else(|| Fault::corrupt("expected the name of a history"))?;
+            kept.ids.push(id);
+        }
+        kept.ids.sort_unstable();
     }
-    kept.ids.sort_unstable();
-    Ok(kept)
-}
-
-/// A number in the database. One that no row can have becomes one that no row has.
-fn stored(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn counted(number: i64) -> Result<u64, Fault> {
-    u64::try_from(number).map_err(Fault::corrupt)
+    Ok(histories)
 }

@@ -2,7 +2,8 @@
 
 use super::SqliteStore;
 use super::connection::{Fault, Outcome};
-use super::transaction::{Transaction, Work};
+use super::statements::{operations, run};
+use super::transaction::SqliteWork;
 use bankrail_statement::{
     AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries, check_position,
 };
@@ -26,9 +27,11 @@ const FORGET: &str = "DELETE FROM bankrail_seen WHERE account = ?1 AND day < ?2"
 pub(super) const DAILY: &[&str] = &[COUNT, RECORD, MOVE, POSITION, FORGET];
 
 impl SeenEntries for SqliteStore {
-    fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>> {
-        let (account, keys) = (account.clone(), keys.to_vec());
-        Box::pin(self.database.read(move |connection| counts(connection, &account, &keys)))
+    operations! {
+        self => self.database;
+        read counts(account: &'a AccountId, keys: &'a [EntryKey]) -> Vec<u32> = c => counts(c, &account, &keys);
+        read position(account: &'a AccountId) -> Option<String> = c => position(c, &account);
+        write forget_before(account: &'a AccountId, day: Date) -> u64 = c => forget(c, &account, day);
     }
 
     fn record<'a>(
@@ -40,30 +43,16 @@ impl SeenEntries for SqliteStore {
         let (account, entries, position) = (account.clone(), entries.to_vec(), position.map(str::to_owned));
         Box::pin(self.database.write(move |connection| record(connection, &account, &entries, position.as_deref())))
     }
-
-    fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
-        let account = account.clone();
-        Box::pin(self.database.read(move |connection| position(connection, &account)))
-    }
-
-    fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
-        let account = account.clone();
-        Box::pin(self.database.write(move |connection| {
-            let mut forget = connection.prepare_cached(FORGET)?;
-            let keys = forget.execute(params![account.as_str(), day.to_string()])?;
-            Ok(u64::try_from(keys).unwrap_or(u64::MAX))
-        }))
-    }
 }
 
 impl TransactionalSeenEntries for SqliteStore {
-    type Work = Work;
+    type Work = SqliteWork;
 
     fn record_with<'a>(
         &'a self,
         account: &'a AccountId,
         page: PageRecord<'a>,
-        work: Work,
+        work: SqliteWork,
     ) -> StoreFuture<'a, Recorded> {
         let (account, entries, new) = (account.clone(), page.entries.to_vec(), page.new.to_vec());
         let position = page.position.map(str::to_owned);
@@ -73,12 +62,14 @@ impl TransactionalSeenEntries for SqliteStore {
                 return Ok(Outcome::Undo(Recorded::Overtaken));
             }
             record(connection, &account, &entries, position.as_deref())?;
-            Ok(match work.run(&Transaction::on(connection)) {
-                Ok(()) => Outcome::Keep(Recorded::Committed),
-                Err(error) => Outcome::Undo(Recorded::Undone(error)),
-            })
+            Ok(work.run(connection, |done| done.map_or_else(Recorded::Undone, |()| Recorded::Committed)))
         }))
     }
+}
+
+fn forget(connection: &Connection, account: &AccountId, day: Date) -> Result<u64, Fault> {
+    let keys = run(connection, FORGET, params![account.as_str(), day.to_string()])?;
+    Ok(u64::try_from(keys).unwrap_or(u64::MAX))
 }
 
 pub(super) fn counts(connection: &Connection, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, Fault> {
@@ -103,7 +94,7 @@ pub(super) fn record(
         record.execute(params![account.as_str(), entry.key.as_bytes(), entry.occurrence, day])?;
     }
     if let Some(position) = position {
-        connection.prepare_cached(MOVE)?.execute(params![account.as_str(), position])?;
+        run(connection, MOVE, params![account.as_str(), position])?;
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ mod statement;
 mod work;
 
 #[cfg(any(feature = "mailbox", feature = "statement"))]
-pub use work::Work;
+pub use work::SqliteWork;
 
 impl SqliteStore {
     /// Runs `work` in a transaction of its own. Its writes to the caller's tables through [`Transaction::connection`]

@@ -1,12 +1,15 @@
 //! The engines give the same answers to random operations. Inbox and outbox are compared with models of their own.
 
 use crate::engines::at;
-use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::{ReplayStore, is_free_again};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::{Date, EXPIRY_GRACE};
+#[cfg(feature = "sqlite")]
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_values::{Date, EXPIRY_GRACE, Timestamp};
 use proptest::prelude::*;
+use std::collections::HashMap;
 
 #[derive(Clone, Debug)]
 enum Operation {
@@ -89,13 +92,54 @@ async fn answer<S: ReplayStore + TokenStore + SeenEntries>(store: &S, operation:
     }
 }
 
+/// What a store of used assertions must answer to claims whose times are within the grace period of each other: the
+/// function decides.
+#[derive(Default)]
+struct Used(HashMap<u8, Timestamp>);
+
+impl Used {
+    fn claim(&mut self, key: u8, now: Timestamp, expires: Timestamp) -> bool {
+        let free = self.0.get(&key).is_none_or(|until| is_free_again(*until, now));
+        if free {
+            self.0.insert(key, expires);
+        }
+        free
+    }
+}
+
+/// Every engine decides about used assertions like the function, over random histories.
+pub(crate) async fn claims_as_the_function_decides<S: ReplayStore>(mut make: impl FnMut() -> S) {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let claims = proptest::collection::vec((0..4_u8, 0..100_i64, 0..100_i64), 1..60);
+    for _ in 0..50 {
+        let (mut used, store) = (Used::default(), make());
+        for (key, now, expires) in claims.new_tree(&mut runner).unwrap().current() {
+            let want = used.claim(key, at(now), at(expires));
+            let got = store.claim([key; 32], at(now), at(expires)).await.unwrap();
+            assert_eq!(got, want, "{key} at {now} until {expires}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn memory_claims_as_the_function_decides() {
+    claims_as_the_function_decides(MemoryStore::new).await;
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn sqlite_claims_as_the_function_decides() {
+    claims_as_the_function_decides(|| SqliteStore::open_in_memory(Default::default()).unwrap()).await;
+}
+
 #[cfg(feature = "sqlite")]
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn memory_and_sqlite_answer_alike(operations in proptest::collection::vec(operation(2), 1..80)) {
-        let sqlite = bankrail_stores::sqlite::SqliteStore::open_in_memory(Default::default()).unwrap();
+        let sqlite = SqliteStore::open_in_memory(Default::default()).unwrap();
         let memory = MemoryStore::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {

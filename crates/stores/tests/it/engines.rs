@@ -1,7 +1,8 @@
 //! The engines, and the macro that runs a suite over each of them.
 
 use bankrail_mailbox::{
-    DuplicateKey, EndpointId, Fingerprint, Incoming, KeyHash, Kind, Lease, LeaseOwner, OpaqueBytes, Outgoing,
+    DuplicateKey, EndpointId, EntryId, Fingerprint, Inbox, Incoming, KeyHash, Kind, Lease, LeaseOwner, OpaqueBytes,
+    Outgoing,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -60,6 +61,14 @@ pub(crate) fn incoming(message: &Query, delivery: u32) -> Incoming {
         body: message.body(),
         acknowledgement: format!("acknowledgement {delivery}").into_bytes().into(),
     }
+}
+
+/// Receives a message and leases it, with all others that are due.
+pub(crate) async fn receive_and_lease(inbox: &impl Inbox, message: &Incoming, lease: Lease, now: Timestamp) -> EntryId {
+    let received = inbox.receive(message, now).await.unwrap();
+    let leased = inbox.lease(&[], 1000, lease, now).await.unwrap();
+    assert!(leased.iter().any(|entry| entry.id == received.id()));
+    received.id()
 }
 
 /// The message with this number, for this endpoint.

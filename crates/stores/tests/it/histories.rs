@@ -42,7 +42,9 @@ fn settled() -> Message {
 async fn handle<I: TransactionalInbox>(inbox: &I, work: I::Work) -> Completion {
     let message = crate::engines::incoming(&crate::engines::query(1, "Why?"), 1);
     let lease = Lease { owner: LeaseOwner::from_random_bytes([1; 16]), until: at(1_000) };
-    let id = inbox.claim(&message, lease, at(1)).await.unwrap().id();
+    let id = inbox.receive(&message, at(1)).await.unwrap().id();
+    // Nothing the second time: it is leased already.
+    inbox.lease(&[], 1, lease, at(1)).await.unwrap();
     inbox.complete_with(id, lease.owner, work, at(2)).await.unwrap()
 }
 
@@ -83,10 +85,10 @@ where
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn a_history_changes_in_the_inboxs_transaction_on_sqlite() {
-    use bankrail_stores::sqlite::{SqliteStore, Work};
+    use bankrail_stores::sqlite::{SqliteStore, SqliteWork};
     let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let work = |fails: bool| {
-        Work::new(move |transaction| {
+        SqliteWork::new(move |transaction| {
             let id = &HistoryId::of(&settled())[0];
             assert_eq!(transaction.find_history("", id)?, None);
             transaction.apply_history("", &settled(), at(2))?;
@@ -106,10 +108,10 @@ async fn a_history_changes_in_the_inboxs_transaction_on_sqlite() {
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_history_changes_in_the_inboxs_transaction_on_postgres() {
-    use bankrail_stores::postgres::{InTransaction, Work};
+    use bankrail_stores::postgres::{InTransaction, PostgresWork};
     let engine = crate::engines::postgres().await;
     let work = |fails: bool| {
-        Work::new(move |transaction| {
+        PostgresWork::new(move |transaction| {
             Box::pin(async move {
                 let (transaction, id) = (InTransaction::of(transaction), &HistoryId::of(&settled())[0]);
                 assert_eq!(transaction.find_history("", id).await?, None);

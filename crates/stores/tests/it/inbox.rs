@@ -9,7 +9,7 @@ use std::sync::Arc;
 suite!(
     inbox:
     one_of_many_receivers_stores_it,
-    one_of_many_claims_gets_it,
+    one_of_many_workers_gets_it,
     every_entry_goes_to_one_worker,
     answers_as_the_model
 );
@@ -29,7 +29,7 @@ async fn sqlite_passes_the_suite() {
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
     let mut files = 0..;
     let mut path = || folder.path().join(files.next().unwrap().to_string());
-    inbox_suite(async || SqliteStore::open(path(), options.clone(), Default::default()).unwrap().inbox()).await;
+    inbox_suite(async || SqliteStore::open(path(), options.clone()).unwrap().inbox()).await;
 }
 
 #[cfg(feature = "postgres")]
@@ -68,21 +68,26 @@ pub(crate) async fn one_of_many_receivers_stores_it<I: Inbox + 'static>(inbox: I
     }
 }
 
-pub(crate) async fn one_of_many_claims_gets_it<I: Inbox + 'static>(inbox: I) {
+pub(crate) async fn one_of_many_workers_gets_it<I: Inbox + 'static>(inbox: I) {
     let inbox = Arc::new(inbox);
     for round in 0..10 {
-        let claims: Vec<_> = (0..8)
+        let workers: Vec<_> = (0..8)
             .map(|number| {
                 let inbox = inbox.clone();
                 let message = incoming(&query(round, "Why?"), round * 100 + u32::from(number));
-                tokio::spawn(async move { inbox.claim(&message, lease(number, 100), at(0)).await.unwrap() })
+                tokio::spawn(async move {
+                    let received = inbox.receive(&message, at(0)).await.unwrap();
+                    let leased = inbox.lease(&[], 10, lease(number, 100), at(0)).await.unwrap();
+                    (received.is_stored(), leased.len())
+                })
             })
             .collect();
-        let mut work = 0;
-        for claim in claims {
-            work += usize::from(claim.await.unwrap().is_work());
+        let (mut stored, mut leased) = (0, 0);
+        for worker in workers {
+            let (own, entries) = worker.await.unwrap();
+            (stored, leased) = (stored + usize::from(own), leased + entries);
         }
-        assert_eq!(work, 1);
+        assert_eq!((stored, leased), (1, 1));
     }
 }
 

@@ -2,7 +2,7 @@
 //! Rates and times depend on the machine, so a short run only shows them.
 
 use crate::engines::{at, incoming, lease, outgoing, owner, query};
-use bankrail_mailbox::{DeliveryRecord, Disposition, Inbox, Incoming, LeaseRequest, Outbox, Outgoing};
+use bankrail_mailbox::{DeliveryRecord, Disposition, Inbox, Incoming, LeaseRequest, OutboxStore, Outgoing};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ fn message_in(number: u32) -> Incoming {
 /// The store that a run works on.
 #[derive(Clone, Debug)]
 pub(crate) enum Side {
-    Outbox(Arc<dyn Outbox>),
+    Outbox(Arc<dyn OutboxStore>),
     Inbox(Arc<dyn Inbox>),
 }
 

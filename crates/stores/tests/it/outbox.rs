@@ -1,6 +1,6 @@
 use crate::engines::{at, lease, outgoing, owner, suite};
 use bankrail_mailbox::testing::{outbox_against_model, outbox_suite};
-use bankrail_mailbox::{DeliveryRecord, Disposition, Enqueued, LeaseRequest, Outbox};
+use bankrail_mailbox::{DeliveryRecord, Disposition, Enqueued, LeaseRequest, Outbox, OutboxStore};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::StoreErrorKind;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ async fn sqlite_passes_the_suite() {
     let options = SqliteOptions::new().durability(Durability::ProcessEnd);
     let mut files = 0..;
     let mut path = || folder.path().join(files.next().unwrap().to_string());
-    outbox_suite(async || SqliteStore::open(path(), options.clone(), Default::default()).unwrap().outbox()).await;
+    outbox_suite(async || SqliteStore::open(path(), options.clone()).unwrap().outbox()).await;
 }
 
 #[cfg(feature = "postgres")]
@@ -40,11 +40,11 @@ async fn postgres_passes_the_suite() {
     outbox_suite(async || crate::engines::postgres().await.store.outbox()).await;
 }
 
-pub(crate) async fn answers_as_the_model<O: Outbox>(outbox: O) {
+pub(crate) async fn answers_as_the_model<O: OutboxStore>(outbox: O) {
     outbox_against_model(&outbox, 4711, 400).await;
 }
 
-pub(crate) async fn one_of_many_enqueues_stores_it<O: Outbox + 'static>(outbox: O) {
+pub(crate) async fn one_of_many_enqueues_stores_it<O: OutboxStore + 'static>(outbox: O) {
     let outbox = Arc::new(outbox);
     for round in 0..10 {
         let enqueues: Vec<_> = (0..8)
@@ -67,7 +67,7 @@ fn request(number: u8, limit: u32, per_endpoint: u32) -> LeaseRequest<'static> {
     LeaseRequest::new(lease(number, 100), limit).per_endpoint(per_endpoint)
 }
 
-pub(crate) async fn every_entry_goes_to_one_worker<O: Outbox + 'static>(outbox: O) {
+pub(crate) async fn every_entry_goes_to_one_worker<O: OutboxStore + 'static>(outbox: O) {
     let outbox = Arc::new(outbox);
     for number in 0..60 {
         let endpoint = format!("biller {}", number % 3);
@@ -101,7 +101,7 @@ pub(crate) async fn every_entry_goes_to_one_worker<O: Outbox + 'static>(outbox: 
     assert_eq!(delivered.iter().collect::<BTreeSet<_>>().len(), 60);
 }
 
-pub(crate) async fn the_bound_holds_among_workers<O: Outbox + 'static>(outbox: O) {
+pub(crate) async fn the_bound_holds_among_workers<O: OutboxStore + 'static>(outbox: O) {
     let outbox = Arc::new(outbox);
     for number in 0..40 {
         outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap();
@@ -132,5 +132,5 @@ async fn memory_refuses_a_new_message_when_full() {
     let full = store.enqueue(&outgoing("biller", 2), at(0)).await.unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full);
     let again = store.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
-    assert_eq!(again, Enqueued::Already(stored.id()));
+    assert_eq!(again, Enqueued::AlreadyStored(stored.id()));
 }

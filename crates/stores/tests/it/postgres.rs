@@ -2,10 +2,12 @@
 
 use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
 use bankrail_mailbox::{
-    Completion, Enqueued, Inbox, InboxState, LeaseRequest, Outbox, ReceiveOutcome, TransactionalInbox,
+    Completion, Enqueued, Inbox, InboxState, LeaseRequest, Outbox, OutboxOperator, ReceiveOutcome, TransactionalInbox,
 };
 use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
-use bankrail_stores::postgres::{ConnectError, DatabaseError, InTransaction, PostgresOptions, PostgresStore, Work};
+use bankrail_stores::postgres::{
+    ConnectError, DatabaseError, InTransaction, PostgresOptions, PostgresStore, PostgresWork,
+};
 use bankrail_values::StoreErrorKind;
 use std::error::Error;
 use std::time::Duration;
@@ -35,7 +37,7 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
 
     let inbox = store.inbox();
     let pay = |number: u8, fail: bool| {
-        let work = Work::new(move |transaction| {
+        let work = PostgresWork::new(move |transaction| {
             Box::pin(async move {
                 transaction.execute("INSERT INTO effect VALUES (1)", &[]).await?;
                 if fail { Err("the ledger is closed".into()) } else { Ok(()) }
@@ -49,7 +51,7 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
 
     // The worker is cut off between its effect and the commit.
     let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
-    let hanging = Work::new(move |transaction| {
+    let hanging = PostgresWork::new(move |transaction| {
         Box::pin(async move {
             transaction.execute("INSERT INTO effect VALUES (1)", &[]).await?;
             reached.send(())?;
@@ -79,7 +81,7 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     client.batch_execute("CREATE TABLE effect (x INTEGER PRIMARY KEY)").await.unwrap();
     let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
     store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
-    let careless = Work::new(|transaction| {
+    let careless = PostgresWork::new(|transaction| {
         Box::pin(async move {
             transaction.execute("INSERT INTO effect VALUES (1)", &[]).await?;
             let _ = transaction.execute("INSERT INTO effect VALUES (1)", &[]).await;
@@ -89,7 +91,7 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     let undone = store.inbox().complete_with(id, owner(1), careless, at(1)).await.unwrap();
     assert!(matches!(undone, Completion::Undone(_)), "{undone:?}");
     assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Pending, "and still the owner's");
-    let honest = Work::new(|transaction| {
+    let honest = PostgresWork::new(|transaction| {
         Box::pin(async move {
             transaction.execute("INSERT INTO effect VALUES (4711), (4711)", &[]).await?;
             Ok(())
@@ -102,7 +104,7 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     assert!(!everything_shown(&*told).contains("4711"), "what, and no value");
     let told = told.downcast::<DatabaseError>().unwrap();
     assert_eq!((told.code(), told.constraint(), told.table()), (Some("23505"), Some("effect_pkey"), Some("effect")));
-    let careful = Work::new(|transaction| {
+    let careful = PostgresWork::new(|transaction| {
         Box::pin(async move {
             transaction.batch_execute("INSERT INTO effect VALUES (1); SAVEPOINT here").await?;
             if transaction.execute("INSERT INTO effect VALUES (1)", &[]).await.is_err() {
@@ -161,19 +163,11 @@ async fn sessions_are_set_up_as_the_rules_need() {
     let config =
         postgres_schema().await.replace("-c search", "-c default_transaction_isolation=serializable -c search");
     let options = PostgresOptions::new().operation_timeout(Duration::from_secs(7));
-    let store = PostgresStore::connect(
-        &config,
-        NoTls,
-        options,
-        bankrail_stores::postgres::tokio_postgres::NoTls,
-        Default::default(),
-    )
-    .await
-    .unwrap();
+    let store = PostgresStore::connect(&config, NoTls, options).await.unwrap();
     let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
     store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let (tell, told) = std::sync::mpsc::channel();
-    let work = Work::new(move |transaction| {
+    let work = PostgresWork::new(move |transaction| {
         Box::pin(async move {
             for name in ["transaction_isolation", "idle_in_transaction_session_timeout", "lock_timeout"] {
                 let row = transaction.query_one(&format!("SHOW {name}"), &[]).await?;
@@ -195,7 +189,7 @@ async fn a_duplicate_is_answered_while_the_first_is_being_handled() {
     store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
     let (finish, finished) = tokio::sync::oneshot::channel();
-    let long = Work::new(move |_| {
+    let long = PostgresWork::new(move |_| {
         Box::pin(async move {
             reached.send(())?;
             Ok(finished.await?)
@@ -224,11 +218,11 @@ async fn messages_are_stored_with_the_callers_rows_or_not_at_all() {
         let ours = InTransaction::of(&transaction);
         let enqueued = ours.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
         assert!(matches!(enqueued, Enqueued::New(_)));
-        assert_eq!(ours.enqueue(&outgoing("biller", 1), at(0)).await.unwrap(), Enqueued::Already(enqueued.id()));
+        assert_eq!(ours.enqueue(&outgoing("biller", 1), at(0)).await.unwrap(), Enqueued::AlreadyStored(enqueued.id()));
         let received = ours.receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
         assert!(matches!(received, ReceiveOutcome::New { .. }));
-        let claimed = ours.claim(&incoming(&query(2, "Why?"), 2), lease(1, 10), at(0)).await.unwrap();
-        assert!(claimed.is_work());
+        let other = ours.receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap();
+        assert!(other.is_stored() && other.id() != received.id());
         if commit {
             transaction.commit().await.unwrap();
         } else {
@@ -286,15 +280,7 @@ async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
     // Makes the tables, which may take longer than the operations below.
     PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
     let options = PostgresOptions::new().connections(1).operation_timeout(Duration::from_millis(300));
-    let store = PostgresStore::connect(
-        &config,
-        NoTls,
-        options.clone(),
-        bankrail_stores::postgres::tokio_postgres::NoTls,
-        Default::default(),
-    )
-    .await
-    .unwrap();
+    let store = PostgresStore::connect(&config, NoTls, options.clone()).await.unwrap();
     let mut client = client(&config).await;
     store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap();
 
@@ -305,21 +291,14 @@ async fn a_lost_connection_is_made_again_and_a_late_answer_is_a_timeout() {
     assert_eq!(late.kind(), StoreErrorKind::Timeout);
     drop(transaction);
     assert!(
-        store.inbox().receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap().is_work(),
+        store.inbox().receive(&incoming(&query(2, "Why?"), 2), at(0)).await.unwrap().is_stored(),
         "and nothing was stored"
     );
 
     // The server ends the only connection.
     let name = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'to be lost'";
-    let store = PostgresStore::connect(
-        &format!("{config} application_name='to be lost'"),
-        NoTls,
-        options,
-        bankrail_stores::postgres::tokio_postgres::NoTls,
-        Default::default(),
-    )
-    .await
-    .unwrap();
+    let store =
+        PostgresStore::connect(&format!("{config} application_name='to be lost'"), NoTls, options).await.unwrap();
     assert_eq!(store.inbox().counts().await.unwrap().pending, 2);
     assert_eq!(client.query_one(name, &[]).await.unwrap().get::<_, i64>(0), 1);
     // At most one operation meets the broken connection.

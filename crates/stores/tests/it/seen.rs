@@ -38,7 +38,7 @@ mod sqlite {
     use crate::engines::sqlite_file;
     use bankrail_statement::testing::transactional_seen_entries_suite;
     use bankrail_statement::{EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries};
-    use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore, Transaction, Work, rusqlite};
+    use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore, SqliteWork, Transaction, rusqlite};
 
     fn entry(number: u8) -> SeenEntry {
         SeenEntry::new(EntryKey::from([number; 32]), 1, None)
@@ -52,11 +52,11 @@ mod sqlite {
         let options = SqliteOptions::new().durability(Durability::ProcessEnd);
         let mut files = 0..;
         let mut path = || folder.path().join(files.next().unwrap().to_string());
-        seen_entries_suite(async || SqliteStore::open(path(), options.clone(), Default::default()).unwrap()).await;
+        seen_entries_suite(async || SqliteStore::open(path(), options.clone()).unwrap()).await;
     }
 
-    fn work(number: u32, fails: bool) -> Work {
-        Work::new(move |transaction| {
+    fn work(number: u32, fails: bool) -> SqliteWork {
+        SqliteWork::new(move |transaction| {
             transaction.connection().execute("INSERT INTO mine VALUES (?1)", [number])?;
             if fails { Err("as a test".into()) } else { Ok::<_, Box<dyn std::error::Error + Send + Sync>>(()) }
         })
@@ -92,13 +92,13 @@ mod sqlite {
         let store = with_table(engine.store.clone()).await;
         let (own, entries) = (account("A"), [entry(1)]);
         let page = PageRecord::new(&entries, &[true]).position("after");
-        let panicking = Work::new(|t| -> Result<(), rusqlite::Error> {
+        let panicking = SqliteWork::new(|t| -> Result<(), rusqlite::Error> {
             t.connection().execute("INSERT INTO mine VALUES (1)", [])?;
             panic!("as a test");
         });
         store.record_with(&own, page, panicking).await.unwrap_err();
         for sql in ["ROLLBACK", "COMMIT"] {
-            let careless = Work::new(move |t| {
+            let careless = SqliteWork::new(move |t| {
                 let _ = t.connection().execute(sql, []);
                 let _ = t.connection().execute("INSERT INTO mine VALUES (2)", []);
                 Ok::<_, rusqlite::Error>(())
@@ -142,7 +142,7 @@ mod sqlite {
         let Ok(path) = std::env::var(FILE) else { return };
         let store = SqliteStore::open(path, Default::default()).unwrap();
         let entries = [entry(1)];
-        let deadly = Work::new(|t| -> Result<(), rusqlite::Error> {
+        let deadly = SqliteWork::new(|t| -> Result<(), rusqlite::Error> {
             t.connection().execute("INSERT INTO mine VALUES (1)", [])?;
             std::process::exit(77)
         });
@@ -187,7 +187,7 @@ mod postgres {
     use bankrail_statement::testing::transactional_seen_entries_suite;
     use bankrail_statement::{EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries};
     use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
-    use bankrail_stores::postgres::{InTransaction, PostgresStore, Work};
+    use bankrail_stores::postgres::{InTransaction, PostgresStore, PostgresWork};
 
     fn entry(number: u8) -> SeenEntry {
         SeenEntry::new(EntryKey::from([number; 32]), 1, None)
@@ -204,8 +204,8 @@ mod postgres {
         rows.iter().map(|row| row.get::<_, i64>(0).try_into().unwrap()).collect()
     }
 
-    fn work(number: u32, fails: bool) -> Work {
-        Work::new(move |transaction| {
+    fn work(number: u32, fails: bool) -> PostgresWork {
+        PostgresWork::new(move |transaction| {
             Box::pin(async move {
                 transaction.execute("INSERT INTO mine VALUES ($1)", &[&i64::from(number)]).await?;
                 if fails { Err("as a test".into()) } else { Ok(()) }
@@ -239,7 +239,7 @@ mod postgres {
         let client = client(&config).await;
         client.batch_execute("CREATE TABLE mine (x BIGINT PRIMARY KEY)").await.unwrap();
         let (reached, mut effect) = tokio::sync::mpsc::unbounded_channel();
-        let hanging = Work::new(move |transaction| {
+        let hanging = PostgresWork::new(move |transaction| {
             Box::pin(async move {
                 transaction.execute("INSERT INTO mine VALUES (1)", &[]).await?;
                 reached.send(())?;
@@ -257,7 +257,7 @@ mod postgres {
         gone.await.unwrap_err();
         let (own, entries) = (account("A"), [entry(1)]);
         let page = PageRecord::new(&entries, &[true]).position("after");
-        let careless = Work::new(|transaction| {
+        let careless = PostgresWork::new(|transaction| {
             Box::pin(async move {
                 transaction.execute("INSERT INTO mine VALUES (1)", &[]).await?;
                 let _ = transaction.execute("INSERT INTO mine VALUES (1)", &[]).await;

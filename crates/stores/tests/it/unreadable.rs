@@ -5,7 +5,7 @@ use bankrail_mailbox::{EntryId, Inbox};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 use {
     crate::engines::outgoing,
-    bankrail_mailbox::{LeaseRequest, Outbox, OutboxCounts, OutboxQuery, OutboxState},
+    bankrail_mailbox::{LeaseRequest, Outbox, OutboxCounts, OutboxOperator, OutboxQuery, OutboxState, OutboxStore},
 };
 
 /// `spoil` makes the entry with a number unreadable.
@@ -31,7 +31,7 @@ pub(crate) async fn stands_in_no_inboxs_way(inbox: &impl Inbox, spoil: impl Asyn
 
 /// `spoil` makes the entry with a number unreadable.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) async fn stands_in_no_outboxs_way(outbox: &impl Outbox, spoil: impl AsyncFn(EntryId)) {
+pub(crate) async fn stands_in_no_outboxs_way(outbox: &impl OutboxStore, spoil: impl AsyncFn(EntryId)) {
     let mut ids = Vec::new();
     for number in 0..4 {
         ids.push(outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap().id());

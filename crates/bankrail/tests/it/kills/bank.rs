@@ -8,7 +8,7 @@ use bankrail_client_assertion::token::{ScopeSet, names};
 use bankrail_client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail_http::serve::Server;
 use bankrail_jose::KeySet;
-use bankrail_mailbox::{Outbox, Schedule};
+use bankrail_mailbox::{OutboxOperator as _, Schedule};
 use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, Policy};
 use bankrail_service::delivery::{
     BreakerPolicy, Dispatcher, DispatcherOptions, HttpsTransport, HttpsTransportOptions, TlsRoots, Transport,
@@ -81,7 +81,6 @@ async fn serve(found: &Surroundings, store: &SqliteStore) -> impl Future<Output 
     let provider = Provider::new(
         Arc::new(OneCustomer(Arc::new(customer))),
         Arc::new(Books(store.clone())),
-        Arc::new(store.clone()),
         Arc::new(store.clone()),
         Verifier::new(Audience::parse(&url).unwrap(), VerifierOptions::new()),
         ProviderOptions::new()

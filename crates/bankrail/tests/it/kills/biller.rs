@@ -10,7 +10,7 @@ use bankrail_http::serve::Server;
 use bankrail_mailbox::Schedule;
 use bankrail_rate_limit::Policy;
 use bankrail_statement::{MaxEntries, PollOptions};
-use bankrail_stores::sqlite::{SqliteInbox, SqliteStore, Work, rusqlite};
+use bankrail_stores::sqlite::{SqliteInbox, SqliteStore, SqliteWork, rusqlite};
 use bankrail_webhook::QueryNotification;
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -52,7 +52,7 @@ fn receivers(found: &Surroundings, store: &SqliteStore) -> (Receivers<SqliteInbo
     let receivers = Receivers::new(found.keys.opener(), API_KEY, Arc::new(store.inbox()), options).unwrap();
     let handlers = Handlers::new().transactional(|received: Delivery<QueryNotification>| async move {
         let case = received.message.case_id.to_string();
-        Ok(Work::new(move |transaction| {
+        Ok(SqliteWork::new(move |transaction| {
             transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;
             // The parent may kill before the commit, which is still to come.
             print("working");
@@ -76,7 +76,7 @@ async fn poll(found: &Surroundings, store: SqliteStore) -> Infallible {
     let account = PolledAccount::new(found.account.clone()).every(Duration::from_secs(1));
     let accounts = [account.max_entries(MaxEntries::new(20).unwrap())];
     let import = |new: NewEntries| async move {
-        Ok(Work::new(move |transaction| {
+        Ok(SqliteWork::new(move |transaction| {
             for new in new.entries {
                 let reference = new.entry.references().next().map(|(_, text)| text.to_owned());
                 transaction.connection().execute("INSERT INTO imported VALUES (?1, ?2)", (new.id, reference))?;

@@ -2,7 +2,7 @@
 
 use super::operators::intervention;
 use super::{all, at, delivery, endpoint, ids, lease, outgoing, owner};
-use crate::outbox::{Circuit, Disposition, EndpointCircuit, Outbox};
+use crate::outbox::{Circuit, Disposition, EndpointCircuit, OutboxStore};
 
 fn open(openings: u32, until: u64) -> Circuit {
     Circuit { openings, open_until: Some(at(until)), rests_until: None }
@@ -12,7 +12,7 @@ fn rest(until: u64) -> Circuit {
     Circuit { rests_until: Some(at(until)), ..Circuit::default() }
 }
 
-async fn circuits(outbox: &impl Outbox) -> Vec<EndpointCircuit> {
+async fn circuits(outbox: &impl OutboxStore) -> Vec<EndpointCircuit> {
     outbox.circuits().await.expect("circuits")
 }
 
@@ -20,7 +20,7 @@ fn of(to: u8, circuit: Circuit) -> EndpointCircuit {
     EndpointCircuit { endpoint: endpoint(to), circuit }
 }
 
-pub(super) async fn held_endpoints_are_left_alone(outbox: &impl Outbox) {
+pub(super) async fn held_endpoints_are_left_alone(outbox: &impl OutboxStore) {
     let mut stored = Vec::new();
     for (to, number) in [(1, 1), (2, 2), (3, 3)] {
         stored.push(outbox.enqueue(&outgoing(to, number), at(0)).await.expect("enqueue").id());
@@ -44,7 +44,7 @@ pub(super) async fn held_endpoints_are_left_alone(outbox: &impl Outbox) {
     assert_eq!(ids(&leased), stored[..2], "the lease of the trial is over, and so is the rest");
 }
 
-pub(super) async fn a_trial_is_one_entry_of_all_workers(outbox: &impl Outbox) {
+pub(super) async fn a_trial_is_one_entry_of_all_workers(outbox: &impl OutboxStore) {
     let mut stored = Vec::new();
     for number in 1..=4 {
         stored.push(outbox.enqueue(&outgoing(1, number), at(number.into())).await.expect("enqueue").id());
@@ -66,7 +66,7 @@ pub(super) async fn a_trial_is_one_entry_of_all_workers(outbox: &impl Outbox) {
     assert_eq!(ids(&outbox.lease(all(lease(3, 99)), at(72)).await.expect("lease")), stored[2..], "closed");
 }
 
-pub(super) async fn circuits_are_joined_and_closed(outbox: &impl Outbox) {
+pub(super) async fn circuits_are_joined_and_closed(outbox: &impl OutboxStore) {
     let hold = async |circuit| outbox.hold_endpoint(&endpoint(1), circuit).await.expect("hold");
     hold(open(1, 20)).await;
     hold(open(1, 25)).await;

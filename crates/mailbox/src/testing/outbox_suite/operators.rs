@@ -4,8 +4,8 @@ use super::{all, at, delivery, endpoint, ids, lease, outgoing, owner};
 use crate::kind::Kind;
 use crate::lease::EntryId;
 use crate::outbox::{
-    Disposition, DropOutcome, EndpointBacklog, Enqueued, Intervention, LeaseRequest, Outbox, OutboxCounts, OutboxQuery,
-    OutboxState, OutboxSummary, Outgoing,
+    Disposition, DropOutcome, EndpointBacklog, Enqueued, Intervention, LeaseRequest, OutboxCounts, OutboxQuery,
+    OutboxState, OutboxStore, OutboxSummary, Outgoing,
 };
 
 pub(in crate::testing) fn intervention(reason: &str) -> Intervention {
@@ -13,11 +13,11 @@ pub(in crate::testing) fn intervention(reason: &str) -> Intervention {
     Intervention { by: "on call".parse().expect("a short name"), reason }
 }
 
-async fn listed(outbox: &impl Outbox, query: OutboxQuery) -> Vec<EntryId> {
+async fn listed(outbox: &impl OutboxStore, query: OutboxQuery) -> Vec<EntryId> {
     outbox.list(&query).await.expect("list").iter().map(|entry| entry.id).collect()
 }
 
-pub(super) async fn entries_are_listed_without_payload(outbox: &impl Outbox) {
+pub(super) async fn entries_are_listed_without_payload(outbox: &impl OutboxStore) {
     let mut stored = Vec::new();
     for (to, number) in [(1, 1), (2, 2), (1, 3), (2, 4), (1, 5)] {
         let kind = Kind::from_static(if number == 3 { "another.kind" } else { "a.kind" });
@@ -28,8 +28,8 @@ pub(super) async fn entries_are_listed_without_payload(outbox: &impl Outbox) {
     assert_eq!(ids(&leased), [stored[0]]);
     let recorded = outbox.record(stored[0], owner(1), &delivery(1), Disposition::DeadLetter, at(11)).await;
     assert!(recorded.expect("record"));
-    let others = [endpoint(1)];
-    outbox.lease(LeaseRequest::new(lease(2, 60), 1).except(&others), at(12)).await.expect("lease");
+    // In turn: the endpoint after the one that was leased last.
+    outbox.lease(LeaseRequest::new(lease(2, 60), 1).after(Some(&endpoint(1))), at(12)).await.expect("lease");
     let query = OutboxQuery::new;
     assert_eq!(listed(outbox, query()).await, stored, "all, in order");
     assert_eq!(listed(outbox, query().limit(2)).await, stored[..2]);
@@ -62,7 +62,7 @@ pub(super) async fn entries_are_listed_without_payload(outbox: &impl Outbox) {
     assert_eq!(outbox.summary(EntryId::new(999_999)).await.expect("summary"), None);
 }
 
-pub(super) async fn dropped_entries_are_never_delivered(outbox: &impl Outbox) {
+pub(super) async fn dropped_entries_are_never_delivered(outbox: &impl OutboxStore) {
     let mut stored = Vec::new();
     for number in 1..=4 {
         stored.push(outbox.enqueue(&outgoing(1, number), at(0)).await.expect("enqueue").id());
@@ -98,13 +98,13 @@ pub(super) async fn dropped_entries_are_never_delivered(outbox: &impl Outbox) {
     assert_eq!(outbox.counts(Some(&endpoint(1))).await.expect("counts"), counts);
     assert_eq!(outbox.counts(Some(&endpoint(2))).await.expect("counts"), OutboxCounts::default());
     let again = outbox.enqueue(&outgoing(1, 1), at(13)).await.expect("enqueue");
-    assert_eq!(again, Enqueued::Already(stored[0]), "its message id stays taken");
+    assert_eq!(again, Enqueued::AlreadyStored(stored[0]), "its message id stays taken");
     assert_eq!(outbox.forget(at(10)).await.expect("forget"), 2, "until it is forgotten");
     assert_eq!(listed(outbox, dropped).await, [stored[2]]);
     assert!(matches!(outbox.enqueue(&outgoing(1, 1), at(14)).await.expect("enqueue"), Enqueued::New(_)));
 }
 
-pub(super) async fn all_dead_letters_of_an_endpoint_are_resent(outbox: &impl Outbox) {
+pub(super) async fn all_dead_letters_of_an_endpoint_are_resent(outbox: &impl OutboxStore) {
     let mut stored = Vec::new();
     for number in 1..=7 {
         stored.push(outbox.enqueue(&outgoing(number % 2, number), at(0)).await.expect("enqueue").id());
@@ -123,7 +123,7 @@ pub(super) async fn all_dead_letters_of_an_endpoint_are_resent(outbox: &impl Out
     assert_eq!(left, OutboxCounts { dead_letters: 3, ..OutboxCounts::default() });
 }
 
-pub(super) async fn backlogs_are_told_by_endpoint(outbox: &impl Outbox) {
+pub(super) async fn backlogs_are_told_by_endpoint(outbox: &impl OutboxStore) {
     for (to, number, now) in [(3, 1, 5), (1, 2, 8), (1, 3, 7), (2, 4, 9), (4, 5, 9)] {
         outbox.enqueue(&outgoing(to, number), at(now)).await.expect("enqueue");
     }

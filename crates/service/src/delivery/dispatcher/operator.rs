@@ -1,6 +1,6 @@
 //! What an operator does with a dispatcher, and sees of it.
 //!
-//! What is in the outbox: [`Outbox::list`](bankrail_mailbox::Outbox::list) and the methods after it.
+//! What is in the outbox: [`OutboxOperator`](bankrail_mailbox::OutboxOperator).
 
 use super::Dispatcher;
 use crate::delivery::snapshot::DispatcherSnapshot;
@@ -37,7 +37,7 @@ impl Dispatcher {
         Ok(resent)
     }
 
-    /// Drops a pending message or a dead letter, as [`Outbox::drop_entry`](bankrail_mailbox::Outbox::drop_entry) does:
+    /// Drops a pending message or a dead letter, as [`OutboxOperator::drop_entry`](bankrail_mailbox::OutboxOperator::drop_entry) does:
     /// it is never delivered from then on. A message that is being delivered is not dropped.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 
 use super::world::fresh_headers;
 use bankrail_http::CpuPool;
-use bankrail_mailbox::{DeliveryNote, EndpointId, EntryId, Outbox, OutboxState};
+use bankrail_mailbox::{DeliveryNote, EndpointId, EntryId, OutboxOperator, OutboxState, OutboxStore};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealFuture, SealPayload, Transport,
     TransportFuture, TransportRequest, TransportResponse,
@@ -113,7 +113,7 @@ impl World {
         let receivers = Arc::new(Receivers { others, waiting: AtomicUsize::new(0), most: Mutex::new(0) });
         let clock = Arc::new(VirtualClock(Instant::now()));
         let dispatcher = Dispatcher::new(
-            Arc::clone(&outbox) as Arc<dyn Outbox>,
+            Arc::clone(&outbox) as Arc<dyn OutboxStore>,
             endpoints,
             Arc::clone(&receivers) as Arc<dyn Transport>,
             Arc::clone(&clock) as Arc<dyn Clock>,

@@ -2,8 +2,8 @@
 
 use bankrail_mailbox::{
     Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued, EntryId,
-    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxQuery, OutboxSummary, Outgoing,
-    StoppedEndpoint,
+    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery,
+    OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
@@ -78,6 +78,20 @@ impl Outbox for Faulty {
     fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
         failing!(self, self.inner.close_circuit(endpoint, openings, now))
     }
+    fn stop_endpoint<'a>(
+        &'a self,
+        endpoint: &'a EndpointId,
+        who: &'a Intervention,
+        now: Timestamp,
+    ) -> StoreFuture<'a, ()> {
+        failing!(self, self.inner.stop_endpoint(endpoint, who, now))
+    }
+    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        failing!(self, self.inner.forget(before))
+    }
+}
+
+impl OutboxOperator for Faulty {
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>> {
         failing!(self, self.inner.circuits())
     }
@@ -102,22 +116,11 @@ impl Outbox for Faulty {
     fn drop_entry<'a>(&'a self, id: EntryId, who: &'a Intervention, now: Timestamp) -> StoreFuture<'a, DropOutcome> {
         failing!(self, self.inner.drop_entry(id, who, now))
     }
-    fn stop_endpoint<'a>(
-        &'a self,
-        endpoint: &'a EndpointId,
-        who: &'a Intervention,
-        now: Timestamp,
-    ) -> StoreFuture<'a, ()> {
-        failing!(self, self.inner.stop_endpoint(endpoint, who, now))
-    }
     fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
         failing!(self, self.inner.resume_endpoint(endpoint))
     }
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
         failing!(self, self.inner.stopped_endpoints())
-    }
-    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        failing!(self, self.inner.forget(before))
     }
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
         failing!(self, self.inner.oldest_pending())

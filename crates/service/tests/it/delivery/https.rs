@@ -5,7 +5,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::post;
-use bankrail_mailbox::{DeliveryNote, DeliveryRecord, EndpointId, Outbox};
+use bankrail_mailbox::{DeliveryNote, DeliveryRecord, EndpointId, OutboxOperator, OutboxStore};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport, HttpsTransportOptions, TlsRoots,
 };
@@ -37,7 +37,7 @@ async fn deliver(base: &str, timeout: Duration) -> DeliveryRecord {
     let endpoint = Endpoint::new(id.clone(), url, sealer(0));
     endpoints.insert(endpoint.with_api_key(&SecretString::from("hunter2")).unwrap());
     let options = DispatcherOptions::new().timeout(timeout);
-    let outbox_handle = Arc::clone(&outbox) as Arc<dyn Outbox>;
+    let outbox_handle = Arc::clone(&outbox) as Arc<dyn OutboxStore>;
     let clock = Arc::new(SystemClock);
     let dispatcher = Dispatcher::new(outbox_handle, endpoints, Arc::new(transport()), clock, options).unwrap();
     let message = samples::all().remove(0);

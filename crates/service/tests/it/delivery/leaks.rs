@@ -5,7 +5,7 @@ use super::world::{fresh_headers, sealed_by, sealer};
 use crate::capture::Capture;
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
-use bankrail_mailbox::{EndpointId, Outbox, Outgoing, Schedule};
+use bankrail_mailbox::{EndpointId, Outbox, OutboxStore, Outgoing, Schedule};
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_service::delivery::{
     CpuPool, Dispatcher, DispatcherOptions, Endpoints, SealFuture, SealPayload, Transport, TransportError,
@@ -105,7 +105,7 @@ fn provider(sealing: Sealing, answer: Answer, loses_leases: bool) -> Provider {
         .retention(Duration::from_secs(1))
         .longest_idle(Duration::from_millis(50));
     let dispatcher = Dispatcher::new(
-        Arc::clone(&outbox) as Arc<dyn Outbox>,
+        Arc::clone(&outbox) as Arc<dyn OutboxStore>,
         endpoints.clone(),
         Arc::new(Receiver(answer)),
         clock as Arc<dyn Clock>,

@@ -1,7 +1,7 @@
 //! What an operator does with a dispatcher.
 
 use super::world::{Reply, World};
-use bankrail_mailbox::{DropOutcome, Intervention, Outbox as _, OutboxQuery, OutboxState, Schedule};
+use bankrail_mailbox::{DropOutcome, Intervention, OutboxOperator as _, OutboxQuery, OutboxState, Schedule};
 use std::sync::Arc;
 use std::time::Duration;
 

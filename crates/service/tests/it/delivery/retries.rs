@@ -1,7 +1,9 @@
 //! Failed deliveries, the schedule, `Retry-After` and dead letters.
 
 use super::world::{Reply, World, sealed_by};
-use bankrail_mailbox::{DEFAULT_DELAYS, DeliveryNote, EntryId, Intervention, Outbox as _, OutboxQuery, OutboxState};
+use bankrail_mailbox::{
+    DEFAULT_DELAYS, DeliveryNote, EntryId, Intervention, OutboxOperator as _, OutboxQuery, OutboxState,
+};
 use bankrail_service::delivery::{BreakerPolicy, CpuPool, SealFuture, SealPayload, TransportErrorKind};
 use bankrail_values::Clock as _;
 use std::time::Duration;

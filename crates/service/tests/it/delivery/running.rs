@@ -2,7 +2,7 @@
 
 use super::faulty::Faulty;
 use super::world::{World, fresh_headers};
-use bankrail_mailbox::{Outbox as _, OutboxCounts, OutboxState};
+use bankrail_mailbox::{OutboxCounts, OutboxOperator as _, OutboxState};
 use bankrail_service::delivery::DispatcherOptions;
 use bankrail_webhook::samples;
 use std::sync::Arc;

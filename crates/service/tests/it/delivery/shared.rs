@@ -1,7 +1,7 @@
 //! Two dispatchers over one SQLite store, as two processes would be.
 
 use super::world::{Reply, World, fresh_headers, paused};
-use bankrail_mailbox::{Circuit, EntryId, Outbox, OutboxState};
+use bankrail_mailbox::{Circuit, EntryId, Outbox, OutboxOperator, OutboxState, OutboxStore};
 use bankrail_service::delivery::{BreakerPolicy, Dispatcher, DispatcherOptions};
 use bankrail_stores::sqlite::{SqliteOutbox, SqliteStore};
 use bankrail_values::{Clock as _, Timestamp};
@@ -22,7 +22,7 @@ impl Two {
     fn new(options: DispatcherOptions) -> Self {
         let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
         let outbox = open(&folder);
-        let dispatcher = || world.dispatcher_over(Arc::clone(&outbox) as Arc<dyn Outbox>, options.clone());
+        let dispatcher = || world.dispatcher_over(Arc::clone(&outbox) as Arc<dyn OutboxStore>, options.clone());
         let (one, other) = (dispatcher(), dispatcher());
         Self { world, folder, options, outbox, one, other }
     }
@@ -30,7 +30,7 @@ impl Two {
     /// Both processes end, and start anew over the file.
     fn restart(&mut self) {
         self.outbox = open(&self.folder);
-        let over = || Arc::clone(&self.outbox) as Arc<dyn Outbox>;
+        let over = || Arc::clone(&self.outbox) as Arc<dyn OutboxStore>;
         self.one = self.world.dispatcher_over(over(), self.options.clone());
         self.other = self.world.dispatcher_over(over(), self.options.clone());
     }

@@ -1,7 +1,7 @@
 //! Messages that are enqueued in the caller's own transaction.
 
 use super::world::{World, fresh_headers};
-use bankrail_mailbox::{Outbox, Outgoing};
+use bankrail_mailbox::{OutboxStore, Outgoing};
 use bankrail_service::delivery::{Dispatcher, DispatcherOptions, EnqueueError};
 use bankrail_stores::postgres::{InTransaction, PostgresStore, tokio_postgres, tokio_postgres::NoTls};
 use bankrail_stores::sqlite::{SqliteStore, TransactionError};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const TABLE: &str = "CREATE TABLE settled (message TEXT NOT NULL PRIMARY KEY)";
 
-fn dispatcher(world: &World, outbox: impl Outbox + 'static) -> Dispatcher {
+fn dispatcher(world: &World, outbox: impl OutboxStore + 'static) -> Dispatcher {
     world.dispatcher_over(Arc::new(outbox), DispatcherOptions::new())
 }
 

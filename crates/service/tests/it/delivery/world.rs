@@ -1,7 +1,7 @@
 //! A dispatcher with two endpoints, a manual clock, and a receiver that answers by script.
 
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
-use bankrail_mailbox::{DeliveryRecord, EndpointId, EntryId, Outbox, OutboxCounts, OutboxEntry};
+use bankrail_mailbox::{DeliveryRecord, EndpointId, EntryId, OutboxCounts, OutboxEntry, OutboxOperator, OutboxStore};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use bankrail_service::delivery::{
     Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, SealPayload, Transport, TransportErrorKind,
@@ -144,7 +144,7 @@ impl World {
         endpoints.insert(endpoint(&acme, 0));
         endpoints.insert(endpoint(&beta, 1));
         let dispatcher = Dispatcher::new(
-            Arc::clone(&outbox) as Arc<dyn Outbox>,
+            Arc::clone(&outbox) as Arc<dyn OutboxStore>,
             endpoints.clone(),
             Arc::clone(&receiver) as Arc<dyn Transport>,
             Arc::clone(&clock) as Arc<dyn Clock>,
@@ -155,7 +155,7 @@ impl World {
     }
 
     /// A dispatcher over another outbox, with endpoints of its own, the same receiver and the same clock.
-    pub(super) fn dispatcher_over(&self, outbox: Arc<dyn Outbox>, options: DispatcherOptions) -> Dispatcher {
+    pub(super) fn dispatcher_over(&self, outbox: Arc<dyn OutboxStore>, options: DispatcherOptions) -> Dispatcher {
         let endpoints = Endpoints::new();
         endpoints.insert(endpoint(&self.acme, 0));
         endpoints.insert(endpoint(&self.beta, 1));
@@ -201,7 +201,7 @@ impl World {
 }
 
 /// The endpoints to which deliveries are paused, or that have not answered since.
-pub(super) async fn paused(outbox: &dyn Outbox, now: Timestamp) -> Vec<EndpointId> {
+pub(super) async fn paused(outbox: &dyn OutboxStore, now: Timestamp) -> Vec<EndpointId> {
     let circuits = outbox.circuits().await.unwrap();
     let paused = circuits.into_iter().filter(|one| one.circuit.is_held(now) || one.circuit.openings > 0);
     paused.map(|one| one.endpoint).collect()

@@ -1,8 +1,10 @@
 //! What operators see and do.
 
 use super::{Messages, Stored};
+use crate::memory::most;
 use bankrail_mailbox::{
-    DropOutcome, EndpointBacklog, EndpointId, EntryId, Intervention, OutboxQuery, OutboxState, OutboxSummary,
+    DropOutcome, EndpointBacklog, EndpointId, EntryId, Intervention, OutboxCounts, OutboxQuery, OutboxState,
+    OutboxSummary,
 };
 use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
@@ -31,8 +33,7 @@ impl Messages {
     pub(super) fn list(&self, query: &OutboxQuery) -> Vec<OutboxSummary> {
         let after = query.after.map_or(Bound::Unbounded, Bound::Excluded);
         let entries = self.entries.range((after, Bound::Unbounded)).map(|(_, stored)| stored);
-        let page = usize::try_from(query.page()).unwrap_or(usize::MAX);
-        entries.filter(|stored| stored.is_asked_for(query)).take(page).map(Stored::summary).collect()
+        entries.filter(|stored| stored.is_asked_for(query)).take(most(query.page())).map(Stored::summary).collect()
     }
 
     pub(super) fn resend(&mut self, id: EntryId, now: Timestamp) -> bool {
@@ -44,7 +45,8 @@ impl Messages {
     }
 
     pub(super) fn resend_all(&mut self, endpoint: &EndpointId, now: Timestamp) -> u64 {
-        let ids: Vec<_> = self.of(Some(endpoint)).map(|stored| stored.entry.id).collect();
+        let of_endpoint = self.entries.values().filter(|stored| stored.entry.message.endpoint == *endpoint);
+        let ids: Vec<_> = of_endpoint.map(|stored| stored.entry.id).collect();
         ids.into_iter().map(|id| u64::from(self.resend(id, now))).sum()
     }
 
@@ -83,7 +85,21 @@ impl Messages {
                 backlog.dead_letters += 1;
             }
         }
-        let limit = usize::try_from(limit.min(OutboxQuery::MAX_LIMIT)).unwrap_or(usize::MAX);
-        backlogs.into_values().take(limit).collect()
+        backlogs.into_values().take(most(limit.min(OutboxQuery::MAX_LIMIT))).collect()
+    }
+
+    pub(super) fn counts(&self, endpoint: Option<&EndpointId>) -> OutboxCounts {
+        let mut counts = OutboxCounts::default();
+        for Stored { entry, .. } in self.entries.values() {
+            if endpoint.is_none_or(|endpoint| entry.message.endpoint == *endpoint) {
+                *match entry.state {
+                    OutboxState::Pending => &mut counts.pending,
+                    OutboxState::Delivered => &mut counts.delivered,
+                    OutboxState::DeadLetter => &mut counts.dead_letters,
+                    OutboxState::Dropped => &mut counts.dropped,
+                } += 1;
+            }
+        }
+        counts
     }
 }

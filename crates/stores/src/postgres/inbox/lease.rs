@@ -8,17 +8,17 @@
 //!   while some other transaction is open.
 //! - The positions are in a row that is added and never changed, read from the youngest back.
 
-use super::{DEAD_LETTER, entry};
+use super::update;
+use crate::columns::readable;
+use crate::postgres::Fault;
 use crate::postgres::choice::lock;
 use crate::postgres::session::Session;
-use crate::postgres::values::{Unreadable, number, readable};
-use crate::postgres::{Fault, Typed, get};
+use crate::postgres::values::{get, params};
 use crate::{MOST_WOKEN, UNREADABLE};
-use bankrail_mailbox::{InboxEntry, Kind, Lease};
+use bankrail_mailbox::{InboxEntry, InboxState, InboxUpdate, Kind, Lease};
 use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 const LOCK: &str = lock!("bankrail_inbox_cursor");
 
@@ -107,15 +107,9 @@ pub(super) async fn lease(
     let (kinds, firsts): (Vec<&str>, Vec<i64>) = marks.map(|(kind, first)| (&**kind, *first)).unzip();
     let mut rows = Vec::new();
     if !kinds.is_empty() && limit > 0 {
-        let parameters: [Typed<'_>; 6] = [
-            (&kinds, Type::TEXT_ARRAY),
-            (&firsts, Type::INT8_ARRAY),
-            (&now.unix_millis(), Type::INT8),
-            (&i64::from(limit), Type::INT8),
-            (&lease.owner.as_bytes().as_slice(), Type::BYTEA),
-            (&lease.until.unix_millis(), Type::INT8),
-        ];
-        rows = session.query(LEASE, &parameters).await?;
+        let (owner, until) = (lease.owner.as_bytes().as_slice(), lease.until.unix_millis());
+        let (now, limit) = (now.unix_millis(), i64::from(limit));
+        rows = session.query(LEASE, params![kinds, firsts, now, limit, owner, until]).await?;
     }
     if !rows.is_empty() {
         positions.waits_from = positions.waits_from.min(lease.until.unix_millis());
@@ -123,17 +117,12 @@ pub(super) async fn lease(
     }
     let mut entries = Vec::with_capacity(rows.len());
     for row in &rows {
-        match readable(row, entry)? {
+        match readable(row)? {
             Ok(entry) => entries.push(entry),
             // Otherwise each lease would find it again.
-            Err(Unreadable(id)) => {
-                let parameters: [Typed<'_>; 4] = [
-                    (&number(id), Type::INT8),
-                    (&lease.owner.as_bytes().as_slice(), Type::BYTEA),
-                    (&now.unix_millis(), Type::INT8),
-                    (&UNREADABLE, Type::TEXT),
-                ];
-                session.execute(DEAD_LETTER, &parameters).await?;
+            Err(id) => {
+                let given_up = InboxUpdate { error: Some(UNREADABLE), ..InboxUpdate::to(InboxState::DeadLetter) };
+                update(session, id, lease.owner, given_up, now).await?;
             }
         }
     }
@@ -183,9 +172,7 @@ impl Positions {
     async fn wake(&mut self, session: Session<'_>, most: u32, now: Timestamp) -> Result<(), Fault> {
         let now = now.unix_millis();
         if self.waits_from <= now {
-            let parameters: [Typed<'_>; 3] =
-                [(&self.waits_from, Type::INT8), (&now, Type::INT8), (&i64::from(most), Type::INT8)];
-            let woken = session.query(WAKE, &parameters).await?;
+            let woken = session.query(WAKE, params![self.waits_from, now, i64::from(most)]).await?;
             woken.iter().try_for_each(|row| self.ready(row))?;
             self.changed |= !woken.is_empty() || self.waits_from < now.saturating_sub(IDLE);
         }
@@ -199,15 +186,9 @@ impl Positions {
             return Ok(());
         }
         let (kinds, entries): (Vec<&str>, Vec<i64>) = self.marks.iter().map(|(kind, entry)| (&**kind, *entry)).unzip();
-        let parameters: [Typed<'_>; 6] = [
-            (&(self.number + 1), Type::INT8),
-            (&self.seen, Type::TEXT),
-            (&self.waits_from, Type::INT8),
-            (&now, Type::INT8),
-            (&kinds, Type::TEXT_ARRAY),
-            (&entries, Type::INT8_ARRAY),
-        ];
-        session.commit_with([(WRITE, &parameters), (DELETE, &[(&self.number, Type::INT8)])]).await?;
+        let (seen, next) = (&self.seen, self.number + 1);
+        let values = params![next, seen, self.waits_from, now, kinds, entries];
+        session.commit_with([(WRITE, values), (DELETE, params![self.number])]).await?;
         Ok(())
     }
 }

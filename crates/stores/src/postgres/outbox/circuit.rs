@@ -1,11 +1,10 @@
 //! The circuits of endpoints.
 
-use super::endpoint;
-use crate::postgres::{Fault, PostgresStore, Typed, get, instant};
-use bankrail_mailbox::{Circuit, EndpointCircuit, EndpointId};
+use crate::postgres::Fault;
+use crate::postgres::session::Session;
+use crate::postgres::values::params;
+use bankrail_mailbox::{Circuit, EndpointId};
 use bankrail_values::Timestamp;
-use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 /// Joins as `Circuit::joined` does, in one statement, because several workers may find an endpoint ill at once.
 const HOLD: &str = "INSERT INTO bankrail_circuit AS kept (endpoint, openings, open_until, rests_until)
@@ -25,35 +24,17 @@ const CLOSE: &str = "WITH closed AS (
 pub(super) const ALL: &str =
     "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
 
-pub(super) async fn hold(store: &PostgresStore, endpoint: &EndpointId, news: Circuit) -> Result<(), Fault> {
+pub(super) async fn hold(session: Session<'_>, endpoint: &EndpointId, news: Circuit) -> Result<(), Fault> {
     let [open_until, rests_until] = [news.open_until, news.rests_until].map(|until| until.map(Timestamp::unix_millis));
-    let parameters: [Typed<'_>; 4] = [
-        (&endpoint.as_str(), Type::TEXT),
-        (&i64::from(news.openings), Type::INT8),
-        (&open_until, Type::INT8),
-        (&rests_until, Type::INT8),
-    ];
-    store.execute(HOLD, &parameters).await.map(drop)
+    let openings = i64::from(news.openings);
+    session.execute(HOLD, params![endpoint.as_str(), openings, open_until, rests_until]).await.map(drop)
 }
 
 pub(super) async fn close(
-    store: &PostgresStore,
+    session: Session<'_>,
     endpoint: &EndpointId,
     openings: u32,
     now: Timestamp,
 ) -> Result<(), Fault> {
-    let parameters: [Typed<'_>; 3] =
-        [(&endpoint.as_str(), Type::TEXT), (&now.unix_millis(), Type::INT8), (&i64::from(openings), Type::INT8)];
-    store.execute(CLOSE, &parameters).await.map(drop)
-}
-
-pub(super) async fn all(store: &PostgresStore) -> Result<Vec<EndpointCircuit>, Fault> {
-    let one = |row: &Row| Ok(EndpointCircuit { endpoint: endpoint(row)?, circuit: circuit(row)? });
-    store.query(ALL, &[]).await?.iter().map(one).collect()
-}
-
-pub(super) fn circuit(row: &Row) -> Result<Circuit, Fault> {
-    let until = |column: &str| get::<Option<i64>>(row, column)?.map(instant).transpose();
-    let openings = u32::try_from(get::<i64>(row, "openings")?).map_err(Fault::corrupt)?;
-    Ok(Circuit { openings, open_until: until("open_until")?, rests_until: until("rests_until")? })
+    session.execute(CLOSE, params![endpoint.as_str(), now.unix_millis(), i64::from(openings)]).await.map(drop)
 }

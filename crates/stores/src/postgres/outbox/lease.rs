@@ -4,21 +4,19 @@
 //! backlog: an endpoint that is down for days, or at its bound, does not slow the others down. Nor does it grow with
 //! what was delivered since some other transaction began: no search meets their rows (see [`marks`]).
 
-use super::{circuit, entry};
+use super::circuit;
+use crate::columns::{Columns as _, FromRow as _, entry_number, readable};
+use crate::postgres::Fault;
 use crate::postgres::choice::lock;
 use crate::postgres::session::{Query, Session};
-use crate::postgres::values::{Unreadable, entry_id, number, readable};
-use crate::postgres::{Fault, Typed, get};
-use bankrail_mailbox::{Circuit, EndpointId, LeaseCandidate, LeaseRequest, OutboxEntry};
+use crate::postgres::values::{get, params};
+use bankrail_mailbox::{Circuit, EndpointId, EntryId, LeaseCandidate, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
 use marks::{Mark, Marks, Probe};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 mod marks;
-
-pub(super) use marks::NEXT_DUE;
 
 const LOCK: &str = lock!("bankrail_outbox_cursor");
 
@@ -79,10 +77,9 @@ pub(super) async fn lease<'a>(
     for row in &stopped {
         barred.insert(get::<&str>(row, "endpoint")?);
     }
-    barred.extend(request.except.iter().map(EndpointId::as_str));
     let mut circuits = HashMap::new();
     for row in &ill {
-        let (endpoint, circuit) = (get::<&str>(row, "endpoint")?, circuit::circuit(row)?);
+        let (endpoint, circuit) = (get::<&str>(row, "endpoint")?, Circuit::read(row)?);
         if circuit.is_held(now) {
             barred.insert(endpoint);
         }
@@ -93,7 +90,7 @@ pub(super) async fn lease<'a>(
     let endpoints: HashMap<_, _> = candidates.iter().map(|found| (found.id, found.endpoint.clone())).collect();
     let chosen = request.choose(candidates);
     chosen.iter().filter_map(|id| endpoints.get(id)).for_each(|endpoint| marks.touch(endpoint));
-    let chosen: Vec<i64> = chosen.into_iter().map(number).collect();
+    let chosen: Vec<i64> = chosen.into_iter().map(entry_number).collect();
     if chosen.is_empty() && !marks.is_changed() {
         session.commit_with([]).await?;
         return Ok(Vec::new());
@@ -104,30 +101,26 @@ pub(super) async fn lease<'a>(
     marks.leases_to += count;
     let kept = renumber(session, &mut marks, &leased, &chosen).await?;
     marks.leases_from = kept.into_iter().chain((count > 0).then_some(taken)).min().unwrap_or(marks.leases_to);
-    let parameters: [Typed<'_>; 5] = [
-        (&chosen, Type::INT8_ARRAY),
-        (&now.unix_millis(), Type::INT8),
-        (&owner, Type::BYTEA),
-        (&until, Type::INT8),
-        (&taken, Type::INT8),
-    ];
-    let rows = marks.write_after((TAKE, &parameters), session).await?;
+    let now = now.unix_millis();
+    let rows = marks.write_after((TAKE, params![chosen, now, owner, until, taken]), session).await?;
     let mut entries = Vec::with_capacity(rows.len());
     for row in &rows {
-        match readable(row, entry)? {
+        match readable::<OutboxEntry>(row)? {
             Ok(entry) => {
                 let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
                 entries.push(OutboxEntry { circuit, ..entry });
             }
             // Otherwise each lease would find it again.
-            Err(Unreadable(id)) => {
-                let parameters: [Typed<'_>; 2] = [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8)];
-                session.execute(GIVE_UP, &parameters).await?;
-            }
+            Err(id) => session.execute(GIVE_UP, params![entry_number(id), now]).await.map(drop)?,
         }
     }
     session.commit_with([]).await?;
     Ok(entries)
+}
+
+pub(super) async fn next_due(session: Session<'_>) -> Result<Option<Timestamp>, Fault> {
+    let rows = session.query(marks::NEXT_DUE, &[]).await?;
+    Ok(rows.first().ok_or_else(|| Fault::corrupt("no answer"))?.optional_instant("due")?)
 }
 
 /// A message under lease, over or not.
@@ -209,7 +202,8 @@ async fn candidates(
         let slow = slow.contains(&*endpoint);
         let leased = lasting.get(&*endpoint).copied().unwrap_or(0);
         for (turn, mark) in (leased..=u32::MAX).zip(found) {
-            candidates.push(LeaseCandidate { id: entry_id(mark.entry)?, endpoint: endpoint.clone(), turn, slow });
+            let id = u64::try_from(mark.entry).map(EntryId::new).map_err(Fault::corrupt)?;
+            candidates.push(LeaseCandidate { id, endpoint: endpoint.clone(), turn, slow });
         }
     }
     Ok(candidates)
@@ -228,8 +222,7 @@ async fn renumber(
         return Ok(vec![first.lease]);
     }
     let old: Vec<i64> = leased.iter().map(|leased| leased.entry).filter(|entry| !chosen.contains(entry)).collect();
-    let parameters: [Typed<'_>; 2] = [(&old, Type::INT8_ARRAY), (&marks.leases_to, Type::INT8)];
-    let rows = session.query(RENUMBER, &parameters).await?;
+    let rows = session.query(RENUMBER, params![old, marks.leases_to]).await?;
     let mut moved = HashSet::new();
     for row in &rows {
         moved.insert(get::<i64>(row, "entry")?);

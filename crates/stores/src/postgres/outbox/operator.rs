@@ -1,16 +1,15 @@
 //! What operators see and do.
 
-use super::endpoint;
+use crate::columns::{Columns as _, FromRow as _, entry_number};
 use crate::postgres::choice::written;
-use crate::postgres::values::{entry_id, kind, named, number, storable, unsigned};
-use crate::postgres::{Fault, PostgresStore, Typed, get, instant};
+use crate::postgres::session::Session;
+use crate::postgres::values::{get, params, storable};
+use crate::postgres::{Fault, PostgresStore};
 use bankrail_mailbox::{
     DropOutcome, EndpointBacklog, EndpointId, EntryId, Intervention, Kind, OutboxCounts, OutboxQuery, OutboxState,
-    OutboxSummary, StoppedEndpoint,
+    OutboxSummary,
 };
-use bankrail_values::{HyphenatedUuid, StoreError, Timestamp};
-use tokio_postgres::Row;
-use tokio_postgres::types::Type;
+use bankrail_values::{StoreError, Timestamp};
 
 /// The entries whose numbers are in the column `entry` of a page, without their payloads. Each is looked up by itself,
 /// so that a page does not read whole tables.
@@ -33,7 +32,7 @@ macro_rules! summaries {
     };
 }
 
-const FIND: &str = summaries!("(SELECT $1::BIGINT AS entry)");
+pub(super) const FIND: &str = summaries!("(SELECT $1::BIGINT AS entry)");
 
 /// One page of the entries in `$from`.
 macro_rules! list {
@@ -99,7 +98,7 @@ const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, r
 pub(super) const RESUME: &str = "WITH circuit AS (DELETE FROM bankrail_circuit WHERE endpoint = $1)
     DELETE FROM bankrail_stopped WHERE endpoint = $1";
 
-const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
+pub(super) const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
 const COUNTS: &str = "SELECT
     (SELECT count(*) FROM bankrail_outbox_queue WHERE endpoint = coalesce($1, endpoint)) AS pending,
@@ -129,13 +128,7 @@ pub(super) async fn list(store: &PostgresStore, query: &OutboxQuery) -> Result<V
     };
     let (endpoint, kind) = (query.endpoint.as_ref().map(EndpointId::as_str), query.kind.as_ref().map(Kind::as_str));
     let before = query.enqueued_before.map(Timestamp::unix_millis);
-    let further: [Typed<'_>; 3] = [(&endpoint, Type::TEXT), (&kind, Type::TEXT), (&before, Type::INT8)];
-    store.readable_page(sql, query.after, query.page(), &further, summary).await
-}
-
-pub(super) async fn find(store: &PostgresStore, id: EntryId) -> Result<Option<OutboxSummary>, Fault> {
-    let rows = store.query(FIND, &[(&number(id), Type::INT8)]).await?;
-    rows.first().map(summary).transpose()
+    store.readable_page(sql, query.after, query.page(), params![endpoint, kind, before]).await
 }
 
 pub(super) async fn resend_all(
@@ -147,10 +140,9 @@ pub(super) async fn resend_all(
     loop {
         let (endpoint, now) = (endpoint.as_str(), now.unix_millis());
         let piece = store.timed(async {
-            let parameters: [Typed<'_>; 3] = [(&endpoint, Type::TEXT), (&now, Type::INT8), (&after, Type::INT8)];
-            let rows = store.query(RESEND_SOME, &parameters).await?;
+            let rows = store.query(RESEND_SOME, params![endpoint, now, after]).await?;
             let row = rows.first().ok_or_else(|| Fault::corrupt("no count"))?;
-            Ok((unsigned::<i64, u64>(row, "resent")?, get::<Option<i64>>(row, "last")?))
+            Ok((row.number::<u64>("resent")?, get::<Option<i64>>(row, "last")?))
         });
         let (piece, last) = piece.await?;
         let Some(last) = last else { return Ok(resent) };
@@ -160,60 +152,42 @@ pub(super) async fn resend_all(
 }
 
 pub(super) async fn drop_entry(
-    store: &PostgresStore,
+    session: Session<'_>,
     id: EntryId,
     intervention: &Intervention,
     now: Timestamp,
 ) -> Result<DropOutcome, Fault> {
     let (by, reason) = (storable(intervention.by.as_str()), storable(intervention.reason.as_str()));
-    let parameters: [Typed<'_>; 4] =
-        [(&number(id), Type::INT8), (&now.unix_millis(), Type::INT8), (&by, Type::TEXT), (&reason, Type::TEXT)];
+    let id = entry_number(id);
     loop {
-        if store.execute(DROP, &parameters).await? == 1 {
+        if session.changes(DROP, params![id, now.unix_millis(), by, reason]).await? {
             return Ok(DropOutcome::Dropped);
         }
-        let open = store.query(OPEN, &[(&number(id), Type::INT8)]).await?;
+        let open = session.query(OPEN, params![id]).await?;
         let Some(row) = open.first() else { return Ok(DropOutcome::NotOpen) };
         // Otherwise its lease has ended since.
-        if let Some(until) = get::<Option<i64>>(row, "until")?.filter(|until| *until > now.unix_millis()) {
-            return Ok(DropOutcome::Leased { until: instant(until)? });
+        if let Some(until) = row.optional_instant("until")?.filter(|until| *until > now) {
+            return Ok(DropOutcome::Leased { until });
         }
     }
 }
 
 pub(super) async fn stop(
-    store: &PostgresStore,
+    session: Session<'_>,
     endpoint: &EndpointId,
     intervention: &Intervention,
     now: Timestamp,
 ) -> Result<(), Fault> {
     let (by, reason) = (storable(intervention.by.as_str()), storable(intervention.reason.as_str()));
-    let parameters: [Typed<'_>; 4] =
-        [(&endpoint.as_str(), Type::TEXT), (&now.unix_millis(), Type::INT8), (&by, Type::TEXT), (&reason, Type::TEXT)];
-    store.execute(STOP, &parameters).await.map(drop)
-}
-
-pub(super) async fn stopped(store: &PostgresStore) -> Result<Vec<StoppedEndpoint>, Fault> {
-    let stopped = |row: &Row| {
-        Ok(StoppedEndpoint {
-            endpoint: endpoint(row)?,
-            since: instant(get(row, "since")?)?,
-            intervention: intervention(get(row, "stopped_by")?, get(row, "reason")?)?,
-        })
-    };
-    store.query(STOPPED, &[]).await?.iter().map(stopped).collect()
+    session.execute(STOP, params![endpoint.as_str(), now.unix_millis(), by, reason]).await.map(drop)
 }
 
 pub(super) async fn counts(store: &PostgresStore, endpoint: Option<&EndpointId>) -> Result<OutboxCounts, Fault> {
-    let rows = store.survey(COUNTS, &[(&endpoint.map(EndpointId::as_str), Type::TEXT)]).await?;
+    let rows = store.survey(COUNTS, params![endpoint.map(EndpointId::as_str)]).await?;
     let row = rows.first().ok_or_else(|| Fault::corrupt("no counts"))?;
-    let number = |column: &str| unsigned::<i64, u64>(row, column);
-    Ok(OutboxCounts {
-        pending: number("pending")?,
-        delivered: number("delivered")?,
-        dead_letters: number("dead_letters")?,
-        dropped: number("dropped")?,
-    })
+    let [pending, delivered] = [row.number("pending")?, row.number("delivered")?];
+    let [dead_letters, dropped] = [row.number("dead_letters")?, row.number("dropped")?];
+    Ok(OutboxCounts { pending, delivered, dead_letters, dropped })
 }
 
 pub(super) async fn backlogs(
@@ -223,37 +197,6 @@ pub(super) async fn backlogs(
 ) -> Result<Vec<EndpointBacklog>, Fault> {
     // No name is empty: after this one comes the first.
     let after = after.map_or("", EndpointId::as_str);
-    let limit = i64::from(limit.min(OutboxQuery::MAX_LIMIT));
-    let backlog = |row: &Row| {
-        Ok(EndpointBacklog {
-            endpoint: endpoint(row)?,
-            pending: unsigned::<i64, _>(row, "pending")?,
-            dead_letters: unsigned::<i64, _>(row, "dead_letters")?,
-            oldest_due: get::<Option<i64>>(row, "oldest")?.map(instant).transpose()?,
-        })
-    };
-    store.survey(BACKLOGS, &[(&after, Type::TEXT), (&limit, Type::INT8)]).await?.iter().map(backlog).collect()
-}
-
-fn summary(row: &Row) -> Result<OutboxSummary, Fault> {
-    let dropped_by: Option<String> = get(row, "dropped_by")?;
-    let dropped = dropped_by.map(|by| intervention(by, get(row, "reason")?)).transpose()?;
-    Ok(OutboxSummary {
-        id: entry_id(get(row, "id")?)?,
-        endpoint: endpoint(row)?,
-        kind: kind(row)?,
-        message_id: named(row, "message_id", |text| HyphenatedUuid::parse(text).ok())?,
-        state: named(row, "state", OutboxState::from_name)?,
-        enqueued_at: instant(get(row, "enqueued")?)?,
-        due: instant(get(row, "due")?)?,
-        deliveries: unsigned::<i32, _>(row, "deliveries")?,
-        leased_until: get::<Option<i64>>(row, "until")?.map(instant).transpose()?,
-        finished_at: get::<Option<i64>>(row, "finished")?.map(instant).transpose()?,
-        dropped,
-    })
-}
-
-fn intervention(by: String, reason: String) -> Result<Intervention, Fault> {
-    let by = by.try_into().map_err(Fault::corrupt)?;
-    Ok(Intervention { by, reason: reason.try_into().map_err(Fault::corrupt)? })
+    let rows = store.survey(BACKLOGS, params![after, i64::from(limit.min(OutboxQuery::MAX_LIMIT))]).await?;
+    rows.iter().map(|row| Ok(EndpointBacklog::read(row)?)).collect()
 }

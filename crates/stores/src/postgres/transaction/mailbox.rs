@@ -1,42 +1,32 @@
 //! Inbox and outbox in the caller's transaction.
 
-use super::{InTransaction, Work};
+use super::{InTransaction, PostgresWork};
 use crate::postgres::session::Session;
 use crate::postgres::{PostgresInbox, inbox, outbox};
 use bankrail_mailbox::{
-    Completion, Enqueued, EntryId, Incoming, Lease, LeaseOwner, Outgoing, ReceiveOutcome, TransactionalInbox,
+    Completion, Enqueued, EntryId, InboxState, InboxUpdate, Incoming, LeaseOwner, Outgoing, ReceiveOutcome,
+    TransactionalInbox,
 };
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 
 impl TransactionalInbox for PostgresInbox {
-    type Work = Work;
+    type Work = PostgresWork;
 
     /// The work and the wait for a connection share the maximum duration of one operation. When it is over, the work is
     /// undone unless its commit has begun.
-    fn complete_with(&self, id: EntryId, owner: LeaseOwner, work: Work, now: Timestamp) -> StoreFuture<'_, Completion> {
-        Box::pin(self.store.timed(async move {
-            let mut client = self.store.client().await?;
-            let (transaction, prepared) = client.begin().await?;
-            let session = Session::within(&transaction, prepared);
-            let completion = if !inbox::complete(session, id, owner, now).await? {
-                Completion::LeaseLost
-            } else {
-                match work.run(&transaction).await? {
-                    Ok(()) => Completion::Committed,
-                    Err(error) => Completion::Undone(error),
-                }
-            };
-            match completion {
-                Completion::Committed => {
-                    transaction.commit().await?;
-                    #[cfg(feature = "webhook")]
-                    self.store.shared.committed.notify_waiters();
-                }
-                _ => transaction.rollback().await?,
-            }
-            client.give_back();
-            Ok(completion)
-        }))
+    fn complete_with(
+        &self,
+        id: EntryId,
+        owner: LeaseOwner,
+        work: PostgresWork,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Completion> {
+        let own = async move |session: Session<'_>| {
+            let completed = inbox::update(session, id, owner, InboxUpdate::to(InboxState::Completed), now).await?;
+            Ok((!completed).then_some(Completion::LeaseLost))
+        };
+        let outcome = |done: Result<(), _>| done.map_or_else(Completion::Undone, |()| Completion::Committed);
+        Box::pin(self.store.timed(self.store.run_work(own, work, outcome)))
     }
 }
 
@@ -47,15 +37,7 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn receive(&self, message: &Incoming, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
-        Ok(inbox::receive(self.session(), message, None, now).await?)
-    }
-
-    /// Stores and leases a received message, as [`Inbox::claim`](bankrail_mailbox::Inbox::claim) does.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn claim(&self, message: &Incoming, lease: Lease, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
-        Ok(inbox::receive(self.session(), message, Some(lease), now).await?)
+        Ok(inbox::receive(self.session(), message, now).await?)
     }
 
     /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the
@@ -64,7 +46,7 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, StoreError> {
-        Ok(inbox::complete(self.session(), id, owner, now).await?)
+        Ok(inbox::update(self.session(), id, owner, InboxUpdate::to(InboxState::Completed), now).await?)
     }
 
     /// Stores a message to deliver, as [`Outbox::enqueue`](bankrail_mailbox::Outbox::enqueue) does.

@@ -8,7 +8,7 @@ use redis::aio::ConnectionLike;
 
 pub(super) const SCRIPT: &str = include_str!("claim.lua");
 
-impl<C: ConnectionLike + Clone + Send + Sync + 'static> ReplayStore for RedisStore<C> {
+impl<C: ConnectionLike + Clone + Send + Sync> ReplayStore for RedisStore<C> {
     fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             let owner: [u8; 16] =

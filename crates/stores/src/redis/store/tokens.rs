@@ -3,8 +3,8 @@
 use super::super::script::ask;
 use super::RedisStore;
 use super::expiring::kept_for;
-use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::{CustomerCode, ReplayKey, ReplayStore as _};
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use redis::aio::ConnectionLike;
 
@@ -12,12 +12,18 @@ use redis::aio::ConnectionLike;
 const LAYOUT: &str = "1";
 
 impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
-    fn insert(&self, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, ()> {
+    /// The claim and the grant are keys in two slots of a cluster, and so two steps.
+    fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
         Box::pin(async move {
+            if let Some(ReplayKey { key, expires, .. }) = claim
+                && !self.claim(key, grant.issued_at, expires).await?
+            {
+                return Ok(false);
+            }
             let mut command = redis::cmd("SET");
             command.arg(self.key("token", hash.as_bytes())).arg(write(&grant));
             command.arg("PX").arg(kept_for(grant.issued_at, grant.expires_at));
-            self.within(ask(&mut self.connection.clone(), &command)).await
+            self.within(ask(&mut self.connection.clone(), &command)).await.map(|()| true)
         })
     }
 

@@ -1,11 +1,10 @@
 //! The circuits of endpoints.
 
-use super::endpoint;
 use crate::sqlite::connection::Fault;
-use crate::sqlite::instant;
-use bankrail_mailbox::{Circuit, EndpointCircuit, EndpointId};
+use crate::sqlite::statements::{first, run};
+use bankrail_mailbox::{Circuit, EndpointId};
 use bankrail_values::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 const ANY: &str = "SELECT 1 FROM bankrail_circuit LIMIT 1";
 
@@ -17,6 +16,9 @@ const KEEP: &str = "INSERT INTO bankrail_circuit (endpoint, openings, open_until
 
 const FORGET: &str = "DELETE FROM bankrail_circuit WHERE endpoint = ?1";
 
+pub(super) const ALL: &str =
+    "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
+
 #[cfg(test)]
 pub(in crate::sqlite) const DAILY: &[&str] = &[FIND, KEEP, FORGET];
 
@@ -26,7 +28,7 @@ pub(super) fn any(connection: &Connection) -> Result<bool, Fault> {
 }
 
 pub(super) fn find(connection: &Connection, endpoint: &str) -> Result<Option<Circuit>, Fault> {
-    connection.prepare_cached(FIND)?.query_and_then([endpoint], circuit)?.next().transpose()
+    first(connection, FIND, [endpoint])
 }
 
 pub(super) fn hold(connection: &Connection, endpoint: &EndpointId, news: Circuit) -> Result<(), Fault> {
@@ -48,21 +50,8 @@ pub(super) fn close(
 
 pub(super) fn keep(connection: &Connection, endpoint: &EndpointId, circuit: Option<Circuit>) -> Result<(), Fault> {
     let Some(Circuit { openings, open_until, rests_until }) = circuit else {
-        connection.prepare_cached(FORGET)?.execute([endpoint.as_str()])?;
-        return Ok(());
+        return run(connection, FORGET, [endpoint.as_str()]).map(drop);
     };
     let [open_until, rests_until] = [open_until, rests_until].map(|until| until.map(Timestamp::unix_millis));
-    connection.prepare_cached(KEEP)?.execute(params![endpoint.as_str(), openings, open_until, rests_until])?;
-    Ok(())
-}
-
-pub(super) fn all(connection: &Connection) -> Result<Vec<EndpointCircuit>, Fault> {
-    let sql = "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
-    let one = |row: &Row<'_>| Ok(EndpointCircuit { endpoint: endpoint(row)?, circuit: circuit(row)? });
-    connection.prepare_cached(sql)?.query_and_then([], one)?.collect()
-}
-
-fn circuit(row: &Row<'_>) -> Result<Circuit, Fault> {
-    let until = |column: &str| row.get::<_, Option<i64>>(column)?.map(instant).transpose();
-    Ok(Circuit { openings: row.get("openings")?, open_until: until("open_until")?, rests_until: until("rests_until")? })
+    run(connection, KEEP, params![endpoint.as_str(), openings, open_until, rests_until]).map(drop)
 }

@@ -3,11 +3,10 @@
 //! The work is proportional to the number of endpoints that have something pending and to the number of leases, not to
 //! the backlog: an endpoint that is down for days, or at its bound, does not slow the others down.
 
-use super::{WITH_BODY, circuit, entry};
+use super::{WITH_BODY, circuit};
+use crate::columns::{corrupt, entry_number, readable};
 use crate::sqlite::connection::Fault;
-use crate::sqlite::instant;
-use crate::sqlite::values::{Unreadable, entry_id, number, readable};
-use bankrail_mailbox::{Circuit, EndpointId, LeaseCandidate, LeaseRequest, OutboxEntry};
+use bankrail_mailbox::{Circuit, EndpointId, EntryId, LeaseCandidate, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{HashMap, HashSet};
@@ -43,11 +42,11 @@ pub(super) fn run(
     request: &LeaseRequest<'_>,
     now: Timestamp,
 ) -> Result<Vec<OutboxEntry>, Fault> {
-    let [except, slow] = [request.except, request.slow].map(names);
+    let slow: HashSet<&str> = request.slow.iter().map(EndpointId::as_str).collect();
     let mut candidates = Vec::new();
     let mut circuits = HashMap::new();
     each_open_endpoint(connection, |endpoint, circuit| {
-        if except.contains(endpoint) || circuit.is_some_and(|circuit| circuit.is_held(now)) {
+        if circuit.is_some_and(|circuit| circuit.is_held(now)) {
             return Ok(());
         }
         let mut bound = request.per_endpoint;
@@ -67,7 +66,8 @@ pub(super) fn run(
         let mut free = connection.prepare_cached(FREE)?;
         let rows = free.query_map(params![endpoint, now.unix_millis(), most], |row| row.get::<_, i64>(0))?;
         for (turn, row) in (leased..=u32::MAX).zip(rows) {
-            candidates.push(LeaseCandidate { id: entry_id(row?)?, endpoint: endpoint.to_owned(), turn, slow });
+            let id = u64::try_from(row?).map(EntryId::new).map_err(Fault::corrupt)?;
+            candidates.push(LeaseCandidate { id, endpoint: endpoint.to_owned(), turn, slow });
         }
         Ok(())
     })?;
@@ -75,16 +75,16 @@ pub(super) fn run(
     let mut take = connection.prepare_cached(TAKE)?;
     let mut entries = Vec::new();
     for id in request.choose(candidates) {
-        take.execute(params![number(id), request.lease.owner.as_bytes(), request.lease.until.unix_millis()])?;
-        let taken = find.query_and_then([number(id)], |row| readable(row, entry))?.next().transpose()?;
-        match taken {
+        take.execute(params![entry_number(id), request.lease.owner.as_bytes(), request.lease.until.unix_millis()])?;
+        let mut taken = find.query_and_then([entry_number(id)], |row| Ok::<_, Fault>(readable::<OutboxEntry>(row)?))?;
+        match taken.next().transpose()? {
             Some(Ok(entry)) => {
                 let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
                 entries.push(OutboxEntry { circuit, ..entry });
             }
             // Otherwise each lease would find it again.
-            Some(Err(Unreadable(id))) => {
-                connection.prepare_cached(GIVE_UP)?.execute(params![id, now.unix_millis()])?;
+            Some(Err(id)) => {
+                connection.prepare_cached(GIVE_UP)?.execute(params![entry_number(id), now.unix_millis()])?;
             }
             None => {}
         }
@@ -103,11 +103,8 @@ pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Fau
         next = [next, own].into_iter().flatten().min();
         Ok(())
     })?;
-    next.map(instant).transpose()
-}
-
-fn names(endpoints: &[EndpointId]) -> HashSet<&str> {
-    endpoints.iter().map(EndpointId::as_str).collect()
+    let out_of_range = || Fault::Store(corrupt("expected an instant in milliseconds"));
+    next.map(|next| Timestamp::from_unix_millis(next).ok_or_else(out_of_range)).transpose()
 }
 
 /// Visits the endpoints that have something pending and are not stopped, with their circuits.

@@ -1,15 +1,15 @@
 //! What operators see and do.
 
-use super::{circuit, endpoint};
+use super::circuit;
+use crate::columns::entry_number;
+use crate::sqlite::SqliteStore;
 use crate::sqlite::connection::Fault;
-use crate::sqlite::values::{entry_id, kind, named, number, readable};
-use crate::sqlite::{SqliteStore, instant};
+use crate::sqlite::statements::{changes, count, first, readable_page, run};
 use bankrail_mailbox::{
-    DropOutcome, EndpointBacklog, EndpointId, EntryId, Intervention, OutboxQuery, OutboxState, OutboxSummary,
-    StoppedEndpoint,
+    DropOutcome, EndpointId, EntryId, Intervention, Kind, OutboxCounts, OutboxQuery, OutboxState, OutboxSummary,
 };
-use bankrail_values::{HyphenatedUuid, StoreError, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use bankrail_values::{StoreError, Timestamp};
+use rusqlite::{Connection, named_params, params};
 
 /// An entry without its payload. A dropped entry is `delivered` in its own row, so that nobody delivers it.
 const SUMMARY: &str = "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
@@ -27,21 +27,21 @@ const DROP: &str = "UPDATE bankrail_outbox SET state = 'delivered', finished = ?
 
 const INSERT_DROPPED: &str = "INSERT INTO bankrail_dropped (entry, dropped_by, reason) VALUES (?1, ?2, ?3)";
 
-const LEASED_UNTIL: &str = "SELECT until FROM bankrail_outbox WHERE id = ?1 AND state = 'pending'";
+const LEASED_UNTIL: &str = "SELECT until AS at FROM bankrail_outbox WHERE id = ?1 AND state = 'pending'";
 
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (endpoint) DO NOTHING";
 
 const RESUME: &str = "DELETE FROM bankrail_stopped WHERE endpoint = ?1";
 
-const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
+pub(super) const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
-pub(super) const DROPPED: &str = "SELECT count(*) FROM bankrail_dropped";
+const DROPPED: &str = "SELECT count(*) FROM bankrail_dropped";
 
-pub(super) const DROPPED_OF: &str =
-    "SELECT count(*) FROM bankrail_dropped JOIN bankrail_outbox ON id = entry WHERE endpoint = ?1";
+const DROPPED_OF: &str = "SELECT count(*) FROM bankrail_dropped JOIN bankrail_outbox ON id = entry WHERE endpoint = ?1";
 
-const BACKLOGS: &str = "SELECT endpoint, sum(pending) AS pending, sum(dead) AS dead_letters, min(due) AS oldest FROM (
+pub(super) const BACKLOGS: &str =
+    "SELECT endpoint, sum(pending) AS pending, sum(dead) AS dead_letters, min(due) AS oldest FROM (
         SELECT endpoint, count(*) AS pending, 0 AS dead, min(due) AS due FROM bankrail_outbox
             WHERE state = 'pending' AND endpoint > ?1 GROUP BY endpoint
         UNION ALL
@@ -65,21 +65,17 @@ pub(super) fn list(connection: &Connection, query: &OutboxQuery) -> Result<Vec<O
         "{SUMMARY} WHERE {state} AND id > :after AND (:endpoint IS NULL OR endpoint = :endpoint)
         AND (:kind IS NULL OR kind = :kind) AND (:before IS NULL OR enqueued < :before) ORDER BY id"
     );
-    let mut list = connection.prepare_cached(&sql)?;
     let parameters = named_params! {
-        ":after": query.after.map_or(-1, number),
+        ":after": query.after.map_or(-1, entry_number),
         ":endpoint": query.endpoint.as_ref().map(EndpointId::as_str),
-        ":kind": query.kind.as_ref().map(bankrail_mailbox::Kind::as_str),
+        ":kind": query.kind.as_ref().map(Kind::as_str),
         ":before": query.enqueued_before.map(Timestamp::unix_millis),
     };
-    let rows = list.query_and_then(parameters, |row| readable(row, summary))?;
-    let page = usize::try_from(query.page()).unwrap_or(usize::MAX);
-    rows.filter_map(|row| row.map(Result::ok).transpose()).take(page).collect()
+    readable_page(connection, &sql, parameters, query.page())
 }
 
 pub(super) fn find(connection: &Connection, id: EntryId) -> Result<Option<OutboxSummary>, Fault> {
-    let mut find = connection.prepare_cached(&format!("{SUMMARY} WHERE id = ?1"))?;
-    find.query_and_then([number(id)], summary)?.next().transpose()
+    first(connection, &format!("{SUMMARY} WHERE id = ?1"), [entry_number(id)])
 }
 
 pub(super) async fn resend_all(store: &SqliteStore, endpoint: &EndpointId, now: Timestamp) -> Result<u64, StoreError> {
@@ -104,16 +100,13 @@ pub(super) fn drop_entry(
     intervention: &Intervention,
     now: Timestamp,
 ) -> Result<DropOutcome, Fault> {
-    if connection.prepare_cached(DROP)?.execute(params![number(id), now.unix_millis()])? == 1 {
+    if changes(connection, DROP, params![entry_number(id), now.unix_millis()])? {
         let Intervention { by, reason } = intervention;
-        connection.prepare_cached(INSERT_DROPPED)?.execute(params![number(id), by.as_str(), reason.as_str()])?;
+        run(connection, INSERT_DROPPED, params![entry_number(id), by.as_str(), reason.as_str()])?;
         return Ok(DropOutcome::Dropped);
     }
-    let mut leased = connection.prepare_cached(LEASED_UNTIL)?;
-    Ok(match leased.query_row([number(id)], |row| row.get(0)).optional()? {
-        Some(until) => DropOutcome::Leased { until: instant(until)? },
-        None => DropOutcome::NotOpen,
-    })
+    let leased: Option<Timestamp> = first(connection, LEASED_UNTIL, [entry_number(id)])?;
+    Ok(leased.map_or(DropOutcome::NotOpen, |until| DropOutcome::Leased { until }))
 }
 
 pub(super) fn stop(
@@ -123,62 +116,29 @@ pub(super) fn stop(
     now: Timestamp,
 ) -> Result<(), Fault> {
     let Intervention { by, reason } = intervention;
-    let parameters = params![endpoint.as_str(), now.unix_millis(), by.as_str(), reason.as_str()];
-    connection.prepare_cached(STOP)?.execute(parameters)?;
-    Ok(())
+    run(connection, STOP, params![endpoint.as_str(), now.unix_millis(), by.as_str(), reason.as_str()]).map(drop)
 }
 
 pub(super) fn resume(connection: &Connection, endpoint: &EndpointId) -> Result<bool, Fault> {
     circuit::keep(connection, endpoint, None)?;
-    Ok(connection.prepare_cached(RESUME)?.execute([endpoint.as_str()])? == 1)
+    changes(connection, RESUME, [endpoint.as_str()])
 }
 
-pub(super) fn stopped(connection: &Connection) -> Result<Vec<StoppedEndpoint>, Fault> {
-    let stopped = |row: &Row<'_>| {
-        Ok(StoppedEndpoint {
-            endpoint: endpoint(row)?,
-            since: instant(row.get("since")?)?,
-            intervention: intervention(row.get("stopped_by")?, row.get("reason")?)?,
-        })
+pub(super) fn counts(connection: &Connection, endpoint: Option<&EndpointId>) -> Result<OutboxCounts, Fault> {
+    let counted = |all: &str, of_one: &str| match endpoint {
+        None => count(connection, all, []),
+        Some(endpoint) => count(connection, of_one, [endpoint.as_str()]),
     };
-    connection.prepare_cached(STOPPED)?.query_and_then([], stopped)?.collect()
-}
-
-pub(super) fn backlogs(connection: &Connection, after: &str, limit: u32) -> Result<Vec<EndpointBacklog>, Fault> {
-    let backlog = |row: &Row<'_>| {
-        let number = |column: &str| u64::try_from(row.get::<_, i64>(column)?).map_err(Fault::corrupt);
-        let oldest: Option<i64> = row.get("oldest")?;
-        Ok(EndpointBacklog {
-            endpoint: endpoint(row)?,
-            pending: number("pending")?,
-            dead_letters: number("dead_letters")?,
-            oldest_due: oldest.map(instant).transpose()?,
-        })
+    let of = |state: OutboxState| {
+        // The state is in the text, so that SQLite uses the index of that state.
+        let sql = format!("SELECT count(*) FROM bankrail_outbox WHERE state = '{}'", state.as_str());
+        counted(&sql, &format!("{sql} AND endpoint = ?1"))
     };
-    let parameters = params![after, limit.min(OutboxQuery::MAX_LIMIT)];
-    connection.prepare_cached(BACKLOGS)?.query_and_then(parameters, backlog)?.collect()
-}
-
-fn summary(row: &Row<'_>) -> Result<OutboxSummary, Fault> {
-    let (until, finished): (Option<i64>, Option<i64>) = (row.get("until")?, row.get("finished")?);
-    let dropped_by: Option<String> = row.get("dropped_by")?;
-    let dropped = dropped_by.map(|by| intervention(by, row.get("reason")?)).transpose()?;
-    Ok(OutboxSummary {
-        id: entry_id(row.get("id")?)?,
-        endpoint: endpoint(row)?,
-        kind: kind(row)?,
-        message_id: named(row, "message_id", |text| HyphenatedUuid::parse(text).ok())?,
-        state: named(row, "state", OutboxState::from_name)?,
-        enqueued_at: instant(row.get("enqueued")?)?,
-        due: instant(row.get("due")?)?,
-        deliveries: row.get("deliveries")?,
-        leased_until: until.map(instant).transpose()?,
-        finished_at: finished.map(instant).transpose()?,
+    let dropped = counted(DROPPED, DROPPED_OF)?;
+    Ok(OutboxCounts {
+        pending: of(OutboxState::Pending)?,
+        delivered: of(OutboxState::Delivered)?.saturating_sub(dropped),
+        dead_letters: of(OutboxState::DeadLetter)?,
         dropped,
     })
-}
-
-fn intervention(by: String, reason: String) -> Result<Intervention, Fault> {
-    let by = by.try_into().map_err(Fault::corrupt)?;
-    Ok(Intervention { by, reason: reason.try_into().map_err(Fault::corrupt)? })
 }

@@ -1,27 +1,36 @@
 //! Inbox and outbox in the caller's transaction.
 
-use super::{Transaction, Work};
-use crate::sqlite::connection::Outcome;
+use super::{SqliteWork, Transaction};
+use crate::sqlite::connection::{Fault, Outcome};
 use crate::sqlite::{SqliteInbox, inbox, outbox};
 use bankrail_mailbox::{
-    Completion, Enqueued, EntryId, Incoming, LeaseOwner, Outgoing, ReceiveOutcome, TransactionalInbox,
+    Completion, Enqueued, EntryId, InboxState, InboxUpdate, Incoming, LeaseOwner, Outgoing, ReceiveOutcome,
+    TransactionalInbox,
 };
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
+use rusqlite::Connection;
 
 impl TransactionalInbox for SqliteInbox {
-    type Work = Work;
+    type Work = SqliteWork;
 
-    fn complete_with(&self, id: EntryId, owner: LeaseOwner, work: Work, now: Timestamp) -> StoreFuture<'_, Completion> {
+    fn complete_with(
+        &self,
+        id: EntryId,
+        owner: LeaseOwner,
+        work: SqliteWork,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Completion> {
         Box::pin(self.store.database.write_alone(move |connection| {
-            if !inbox::complete(connection, id, owner, now)? {
+            if !complete(connection, id, owner, now)? {
                 return Ok(Outcome::Undo(Completion::LeaseLost));
             }
-            Ok(match work.run(&Transaction::on(connection)) {
-                Ok(()) => Outcome::Keep(Completion::Committed),
-                Err(error) => Outcome::Undo(Completion::Undone(error)),
-            })
+            Ok(work.run(connection, |done| done.map_or_else(Completion::Undone, |()| Completion::Committed)))
         }))
     }
+}
+
+fn complete(connection: &Connection, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, Fault> {
+    inbox::update(connection, id, owner, InboxUpdate::to(InboxState::Completed), now)
 }
 
 impl Transaction<'_> {
@@ -38,7 +47,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError`]; the transaction's work must then return an error.
     pub fn receive(&self, message: &Incoming, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
-        Ok(inbox::receive(self.connection, message, None, now)?)
+        Ok(inbox::receive(self.connection, message, now)?)
     }
 
     /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the
@@ -47,6 +56,6 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError`]; the transaction's work must then return an error.
     pub fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, StoreError> {
-        Ok(inbox::complete(self.connection, id, owner, now)?)
+        Ok(complete(self.connection, id, owner, now)?)
     }
 }

@@ -1,6 +1,8 @@
 //! Work that the store runs in a transaction of its own.
 
 use super::Transaction;
+use crate::sqlite::connection::Outcome;
+use rusqlite::Connection;
 use std::error::Error;
 use std::fmt;
 
@@ -11,20 +13,20 @@ use std::fmt;
 /// [`SqliteStore::transaction`](crate::sqlite::SqliteStore::transaction). A panic undoes it.
 ///
 /// ```
-/// use bankrail_stores::sqlite::{Work, rusqlite};
+/// use bankrail_stores::sqlite::{SqliteWork, rusqlite};
 ///
 /// let reference = "I-1".to_owned();
-/// let work = Work::new(move |transaction| {
+/// let work = SqliteWork::new(move |transaction| {
 ///     transaction.connection().execute("INSERT INTO paid (reference) VALUES (?1)", [reference])?;
 ///     Ok::<_, rusqlite::Error>(())
 /// });
 /// # drop(work);
 /// ```
-pub struct Work(Box<WorkFunction>);
+pub struct SqliteWork(Box<WorkFunction>);
 
 type WorkFunction = dyn FnOnce(&Transaction<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send;
 
-impl Work {
+impl SqliteWork {
     /// Work that is undone if it returns an error.
     pub fn new<E>(work: impl FnOnce(&Transaction<'_>) -> Result<(), E> + Send + 'static) -> Self
     where
@@ -33,13 +35,20 @@ impl Work {
         Self(Box::new(|transaction| work(transaction).map_err(Into::into)))
     }
 
-    pub(in crate::sqlite) fn run(self, transaction: &Transaction<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
-        (self.0)(transaction)
+    /// Runs the work, after the store's own part of the transaction. `outcome` names the result.
+    pub(in crate::sqlite) fn run<T>(
+        self,
+        connection: &Connection,
+        outcome: impl FnOnce(Result<(), Box<dyn Error + Send + Sync>>) -> T,
+    ) -> Outcome<T> {
+        let done = (self.0)(&Transaction::on(connection));
+        let keep = if done.is_ok() { Outcome::Keep } else { Outcome::Undo };
+        keep(outcome(done))
     }
 }
 
-impl fmt::Debug for Work {
+impl fmt::Debug for SqliteWork {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Work").finish_non_exhaustive()
+        out.debug_struct("SqliteWork").finish_non_exhaustive()
     }
 }

@@ -4,7 +4,8 @@ use super::client;
 use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
 use bankrail_mailbox::{
     Circuit, DeliveryRecord, Disposition, EndpointCircuit, Enqueued, EntryId, Inbox, InboxCounts, InboxState,
-    LeaseRequest, Outbox, OutboxCounts, OutboxQuery, OutboxState, OutboxSummary, ReceiveOutcome, StoppedEndpoint,
+    LeaseRequest, Outbox, OutboxCounts, OutboxOperator, OutboxQuery, OutboxState, OutboxSummary, ReceiveOutcome,
+    StoppedEndpoint,
 };
 use bankrail_stores::postgres::{PostgresStore, tokio_postgres::NoTls};
 use std::time::Duration;
@@ -90,7 +91,7 @@ async fn what_operators_did_is_kept(store: &PostgresStore) {
     let dropped = outbox.list(&OutboxQuery::new().state(OutboxState::Dropped)).await.unwrap();
     let [OutboxSummary { id, deliveries: 4, dropped: Some(dropped), .. }] = &*dropped else { panic!("{dropped:?}") };
     assert_eq!((id.get(), dropped.by.as_str(), dropped.reason.as_str()), (6, "Jane", "settled by telephone"));
-    assert_eq!(outbox.enqueue(&outgoing("biller", 6), at(0)).await.unwrap(), Enqueued::Already(EntryId::new(6)));
+    assert_eq!(outbox.enqueue(&outgoing("biller", 6), at(0)).await.unwrap(), Enqueued::AlreadyStored(EntryId::new(6)));
     let stopped = outbox.stopped_endpoints().await.unwrap();
     let [StoppedEndpoint { endpoint, since, intervention }] = &*stopped else { panic!("{stopped:?}") };
     assert_eq!((endpoint.as_str(), *since), ("gone", at(1)));
@@ -105,7 +106,7 @@ async fn outbox_is_kept(store: &PostgresStore) {
     let outbox = store.outbox();
     let counts = outbox.counts(None).await.unwrap();
     assert_eq!(counts, OutboxCounts { pending: 3, delivered: 1, dead_letters: 1, dropped: 1 });
-    assert_eq!(outbox.enqueue(&outgoing("biller", 1), at(0)).await.unwrap(), Enqueued::Already(EntryId::new(1)));
+    assert_eq!(outbox.enqueue(&outgoing("biller", 1), at(0)).await.unwrap(), Enqueued::AlreadyStored(EntryId::new(1)));
     let dead = outbox.find(EntryId::new(2)).await.unwrap().unwrap();
     assert_eq!((dead.state, dead.deliveries, dead.message), (OutboxState::DeadLetter, 3, outgoing("biller", 2)));
     assert_eq!(outbox.deliveries(EntryId::new(2)).await.unwrap().len(), 1);

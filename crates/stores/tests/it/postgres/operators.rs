@@ -2,7 +2,7 @@
 
 use super::client;
 use crate::engines::{at, lease, outgoing, postgres_schema};
-use bankrail_mailbox::{DropOutcome, EndpointId, Intervention, LeaseRequest, Outbox, OutboxState};
+use bankrail_mailbox::{DropOutcome, EndpointId, Intervention, LeaseRequest, Outbox, OutboxOperator, OutboxState};
 use bankrail_stores::postgres::{PostgresStore, tokio_postgres::NoTls};
 
 /// The worker's transaction ends while the drop waits for it.

@@ -2,7 +2,7 @@
 
 use super::client;
 use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
-use bankrail_mailbox::{DeliveryRecord, Disposition, EntryId, Inbox, LeaseRequest, Outbox};
+use bankrail_mailbox::{DeliveryRecord, Disposition, EntryId, Inbox, LeaseRequest, Outbox, OutboxOperator};
 use bankrail_stores::postgres::{InTransaction, PostgresStore, tokio_postgres::NoTls};
 use std::time::Duration;
 

@@ -2,15 +2,16 @@
 
 use super::client;
 use crate::counters::{charge, policy};
-use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
+use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query, receive_and_lease};
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_mailbox::{
-    Circuit, Completion, DeliveryRecord, Disposition, Enqueued, Inbox, LeaseRequest, Outbox, TransactionalInbox,
+    Circuit, Completion, DeliveryRecord, Disposition, Enqueued, Inbox, LeaseRequest, Outbox, OutboxOperator,
+    TransactionalInbox,
 };
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
 use bankrail_stores::postgres::tokio_postgres::{Error, NoTls, Transaction};
-use bankrail_stores::postgres::{PostgresOptions, PostgresStore, Work};
+use bankrail_stores::postgres::{PostgresOptions, PostgresStore, PostgresWork};
 use bankrail_values::Date;
 use bankrail_webhook::history::{Histories, HistoryId};
 use bankrail_webhook::{TransactionStatus, samples};
@@ -29,16 +30,16 @@ async fn work(store: &PostgresStore, number: u32) -> Plans {
     let received = inbox.receive(&message, at(0)).await.unwrap().id();
     assert_eq!(inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, received);
     assert!(inbox.release(received, owner(1), at(2), "later").await.unwrap());
-    assert_eq!(inbox.lease(&[], 1, lease(2, 3), at(2)).await.unwrap().len(), 1);
-    assert_eq!(inbox.claim(&again, lease(1, 10), at(4)).await.unwrap().id(), received);
-    assert!(inbox.extend(received, lease(1, 20), at(4)).await.unwrap());
-    assert!(inbox.dead_letter(received, owner(1), "never", at(5)).await.unwrap());
+    assert_eq!(inbox.lease(&[], 1, lease(2, 3), at(2)).await.unwrap()[0].id, received);
+    assert_eq!(inbox.receive(&again, at(4)).await.unwrap().id(), received);
+    assert!(inbox.extend(received, lease(2, 20), at(4)).await.unwrap());
+    assert!(inbox.dead_letter(received, owner(2), "never", at(5)).await.unwrap());
     assert!(inbox.resend(received, at(0)).await.unwrap());
     assert_eq!(inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, received);
     inbox.find(received).await.unwrap();
     inbox.forget(at(0)).await.unwrap();
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let look = Work::new(move |transaction| {
+    let look = PostgresWork::new(move |transaction| {
         Box::pin(async move {
             tell.send(plans(transaction).await?)?;
             Ok(())
@@ -54,7 +55,7 @@ async fn deliver(store: &PostgresStore, number: u32) {
     let lasts = outbox.enqueue(&outgoing("other", number), at(0)).await.unwrap().id();
     assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 1000), 1), at(0)).await.unwrap()[0].id, lasts);
     let sent = outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap().id();
-    assert_eq!(outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap(), Enqueued::Already(sent));
+    assert_eq!(outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap(), Enqueued::AlreadyStored(sent));
     let record = DeliveryRecord { started_at: at(0), duration: Duration::ZERO, status: Some(200), note: None };
     for _ in 0..70 {
         assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 10), 1), at(0)).await.unwrap()[0].id, sent);
@@ -194,60 +195,16 @@ fn goes_through_a_table(statement: &str, plan: &str) -> bool {
 async fn no_plan_depends_on_how_much_is_in_the_tables() {
     let config = postgres_schema().await;
     let options = PostgresOptions::new().connections(1);
-    let empty = work(
-        &PostgresStore::connect(
-            &config,
-            NoTls,
-            options.clone(),
-            bankrail_stores::postgres::tokio_postgres::NoTls,
-            Default::default(),
-        )
-        .await
-        .unwrap(),
-        0,
-    )
-    .await;
+    let empty = work(&PostgresStore::connect(&config, NoTls, options.clone()).await.unwrap(), 0).await;
     client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
-    let known_as_empty = work(
-        &PostgresStore::connect(
-            &config,
-            NoTls,
-            options.clone(),
-            bankrail_stores::postgres::tokio_postgres::NoTls,
-            Default::default(),
-        )
-        .await
-        .unwrap(),
-        1,
-    )
-    .await;
-    let store = PostgresStore::connect(
-        &config,
-        NoTls,
-        options.clone(),
-        bankrail_stores::postgres::tokio_postgres::NoTls,
-        Default::default(),
-    )
-    .await
-    .unwrap();
+    let known_as_empty = work(&PostgresStore::connect(&config, NoTls, options.clone()).await.unwrap(), 1).await;
+    let store = PostgresStore::connect(&config, NoTls, options.clone()).await.unwrap();
     for number in 2..500 {
         store.outbox().enqueue(&outgoing("biller", number), at(1)).await.unwrap();
         store.inbox().receive(&incoming(&query(number, "Why?"), number), at(1)).await.unwrap();
     }
     client(&config).await.batch_execute("VACUUM ANALYZE").await.unwrap();
-    let full = work(
-        &PostgresStore::connect(
-            &config,
-            NoTls,
-            options.clone(),
-            bankrail_stores::postgres::tokio_postgres::NoTls,
-            Default::default(),
-        )
-        .await
-        .unwrap(),
-        501,
-    )
-    .await;
+    let full = work(&PostgresStore::connect(&config, NoTls, options.clone()).await.unwrap(), 501).await;
     for (tables, plans) in [("empty", empty), ("known as empty", known_as_empty), ("full", full)] {
         assert!(plans.len() > 50, "{tables}: {} statements", plans.len());
         let bad = plans.iter().filter(|(statement, plan)| goes_through_a_table(statement, plan));
@@ -275,9 +232,9 @@ async fn the_first_operation_of_a_connection_is_committed() {
 async fn work_is_planned_as_by_default() {
     let config = postgres_schema().await;
     let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
-    let id = store.inbox().claim(&incoming(&query(1, "Why?"), 1), lease(1, 10), at(0)).await.unwrap().id();
+    let id = receive_and_lease(&store.inbox(), &incoming(&query(1, "Why?"), 1), lease(1, 10), at(0)).await;
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let look = Work::new(move |transaction| {
+    let look = PostgresWork::new(move |transaction| {
         Box::pin(async move {
             let sql = "SELECT name, setting FROM pg_settings WHERE context = 'user' AND setting <> reset_val
                 AND (name LIKE 'enable_%' OR name IN ('jit', 'plan_cache_mode'))";

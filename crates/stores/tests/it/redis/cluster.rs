@@ -60,7 +60,7 @@ impl Cluster {
     }
 
     async fn counters_with(&self, options: RedisCountersOptions) -> RedisCounters<ClusterConnection> {
-        RedisCounters::over(self.connection(0).await, options.clock(CounterClock::Callers), Default::default())
+        RedisCounters::over(self.connection(0).await, options.clock(CounterClock::Callers))
     }
 
     /// The node of a customer's key, and the key's slot.

@@ -1,9 +1,9 @@
 //! The inbox passes the suite of all engines, and keeps its records over time and restarts.
 
 use super::server::{SERVERS, Server};
-use crate::engines::{at, incoming, lease, owner, query};
+use crate::engines::{at, incoming, lease, owner, query, receive_and_lease};
 use crate::inbox::{
-    answers_as_the_model, every_entry_goes_to_one_worker, one_of_many_claims_gets_it, one_of_many_receivers_stores_it,
+    answers_as_the_model, every_entry_goes_to_one_worker, one_of_many_receivers_stores_it, one_of_many_workers_gets_it,
 };
 use crate::unreadable::stands_in_no_inboxs_way;
 use bankrail_mailbox::testing::inbox_suite;
@@ -21,7 +21,7 @@ async fn its_retention_is_known_to_receivers() {
     let inbox = RedisInbox::open("redis://127.0.0.1:1/", Default::default()).unwrap();
     assert_eq!(inbox.retention(), Some(Duration::from_secs(30 * 86_400)));
     let options = RedisInboxOptions::new().retention(Duration::from_secs(7));
-    let inbox = RedisInbox::open("redis://127.0.0.1:1/", options, Default::default()).unwrap();
+    let inbox = RedisInbox::open("redis://127.0.0.1:1/", options).unwrap();
     assert_eq!(inbox.retention(), Some(Duration::from_secs(7)));
 }
 
@@ -31,7 +31,7 @@ fn inbox(server: &Server, name: u32) -> RedisInbox {
 
 fn inbox_with(server: &Server, name: u32, options: RedisInboxOptions) -> RedisInbox {
     let options = options.timeout(Duration::from_secs(20)).name(&format!("test-{name}"));
-    RedisInbox::open(&server.url(), options, Default::default()).unwrap()
+    RedisInbox::open(&server.url(), options).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -43,7 +43,7 @@ async fn passes_the_suite() {
         let mut make = || inbox(&server, names.next().unwrap());
         answers_as_the_model(make()).await;
         one_of_many_receivers_stores_it(make()).await;
-        one_of_many_claims_gets_it(make()).await;
+        one_of_many_workers_gets_it(make()).await;
         every_entry_goes_to_one_worker(make()).await;
         inbox_suite(async || make()).await;
     }
@@ -94,7 +94,7 @@ async fn many_that_come_due_at_once_are_all_handed_out() {
     let server = Server::start(SERVERS[0]).await;
     let inbox = inbox(&server, 1);
     for number in 0..1500 {
-        inbox.claim(&incoming(&query(number, "Why?"), number), lease(1, 10), at(0)).await.unwrap();
+        receive_and_lease(&inbox, &incoming(&query(number, "Why?"), number), lease(1, 10), at(0)).await;
     }
     let mut handed_out = 0;
     loop {
@@ -112,8 +112,8 @@ async fn all_keys_of_an_inbox_lie_in_one_slot() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let inbox = inbox(&server, 1);
-        let first = inbox.claim(&incoming(&query(1, "Why?"), 1), lease(1, 10), at(0)).await.unwrap().id();
-        inbox.claim(&incoming(&query(2, "Why?"), 2), lease(1, 10), at(0)).await.unwrap();
+        let first = receive_and_lease(&inbox, &incoming(&query(1, "Why?"), 1), lease(1, 10), at(0)).await;
+        receive_and_lease(&inbox, &incoming(&query(2, "Why?"), 2), lease(1, 10), at(0)).await;
         inbox.receive(&incoming(&query(3, "Why?"), 3), at(0)).await.unwrap();
         assert!(inbox.complete(first, owner(1), at(1)).await.unwrap());
         let keys: Vec<String> = server.run(&["KEYS", "*"]).await;
@@ -128,7 +128,7 @@ async fn only_what_was_completed_long_ago_is_forgotten_in_passing() {
         let server = Server::start(variable).await;
         let inbox = inbox_with(&server, 1, RedisInboxOptions::new().retention(Duration::from_millis(100)));
         for number in 0..3 {
-            inbox.claim(&incoming(&query(number, "Why?"), number), lease(1, 10), at(0)).await.unwrap();
+            receive_and_lease(&inbox, &incoming(&query(number, "Why?"), number), lease(1, 10), at(0)).await;
         }
         assert!(inbox.complete(EntryId::new(1), owner(1), at(5)).await.unwrap());
         assert!(inbox.dead_letter(EntryId::new(2), owner(1), "poison", at(5)).await.unwrap());

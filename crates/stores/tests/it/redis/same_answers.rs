@@ -30,9 +30,7 @@ async fn tens_of_thousands_of_requests_are_decided_alike() {
 async fn a_key_outlives_its_counters_by_an_hour_and_a_refusal_writes_nothing() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let counters =
-            RedisCounters::open(&server.url(), patient().clock(CounterClock::Callers).prefix("p:"), Default::default())
-                .unwrap();
+        let counters = RedisCounters::open(&server.url(), patient().clock(CounterClock::Callers).prefix("p:")).unwrap();
         let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(60_000, 1)]);
         let now = 1_627_520_523_450;
         assert!(counters.charge(charge("A {b}", &policy, now, 1).unwrap()).await.unwrap().is_allowed());

@@ -69,12 +69,12 @@ impl Server {
 
     pub(super) fn counters(&self) -> RedisCounters {
         // Long, so that a busy machine fails only tests of time-outs.
-        RedisCounters::open(&self.url(), patient(), Default::default()).unwrap()
+        RedisCounters::open(&self.url(), patient()).unwrap()
     }
 
     /// Counters by the callers' clocks.
     pub(super) fn counters_by_callers(&self) -> RedisCounters {
-        RedisCounters::open(&self.url(), patient().clock(CounterClock::Callers), Default::default()).unwrap()
+        RedisCounters::open(&self.url(), patient().clock(CounterClock::Callers)).unwrap()
     }
 
     pub(super) async fn connection(&self) -> MultiplexedConnection {

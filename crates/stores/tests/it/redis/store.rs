@@ -26,7 +26,7 @@ fn store(server: &Server) -> RedisStore {
 }
 
 fn store_with(server: &Server, options: RedisStoreOptions) -> RedisStore {
-    RedisStore::open(&server.url(), options, Default::default()).unwrap()
+    RedisStore::open(&server.url(), options).unwrap()
 }
 
 /// Long, so that a busy machine fails only tests of time-outs.
@@ -62,7 +62,7 @@ where
     // Each case has a prefix of its own.
     let mut make = || {
         let prefix = format!("test-{}:", names.next().unwrap());
-        RedisStore::over(connection.clone(), patient().prefix(&prefix), Default::default())
+        RedisStore::over(connection.clone(), patient().prefix(&prefix))
     };
     replay::once_until_it_expires(make()).await;
     replay::a_clock_that_lags_sets_nothing_free(make()).await;
@@ -75,6 +75,7 @@ where
     tokens::revoked_at_once(make()).await;
     token_cache_suite(async || make()).await;
     seen_entries_suite(async || make()).await;
+    alike::claims_as_the_function_decides(&mut make).await;
     alike::answers_as_memory(make).await;
 }
 
@@ -100,7 +101,7 @@ async fn three_nodes_pass_the_suites() {
 }
 
 async fn in_cluster(cluster: &Cluster, retries: u32) -> RedisStore<ClusterConnection> {
-    RedisStore::over(cluster.connection(retries).await, patient(), Default::default())
+    RedisStore::over(cluster.connection(retries).await, patient())
 }
 
 /// At no step of a move is an assertion used twice, a revoked token found or a known entry counted as new.

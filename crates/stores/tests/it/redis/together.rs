@@ -55,7 +55,7 @@ async fn four_processes_admit_the_limit_of_each_window() {
 #[ignore = "run by four_processes_admit_the_limit_of_each_window"]
 async fn one_of_the_four() {
     let Ok(url) = std::env::var(URL) else { return };
-    let counters = RedisCounters::open(&url, patient().clock(CounterClock::Callers), Default::default()).unwrap();
+    let counters = RedisCounters::open(&url, patient().clock(CounterClock::Callers)).unwrap();
     let counters = std::sync::Arc::new(counters);
     let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1_000_000), (1_000, LIMIT)]);
     let mut admitted = [0_u32; WINDOWS];

@@ -8,11 +8,11 @@ use crate::engines::{at, incoming, lease, outgoing, query};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_mailbox::{
-    DeliveryRecord, Disposition, Enqueued, EntryId, Inbox, LeaseRequest, Outbox, OutboxState, ReceiveOutcome,
-    TransactionalInbox,
+    DeliveryRecord, Disposition, Enqueued, EntryId, Inbox, LeaseRequest, Outbox, OutboxOperator, OutboxState,
+    ReceiveOutcome, TransactionalInbox,
 };
 use bankrail_statement::{AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries};
-use bankrail_stores::sqlite::{SqliteStore, Work, rusqlite};
+use bankrail_stores::sqlite::{SqliteStore, SqliteWork, rusqlite};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -101,7 +101,7 @@ async fn check_kept(store: &SqliteStore, number: u32, context: &str) {
     let grant = TokenStore::find(store, TokenHash::from(key(number)), at(0)).await.unwrap();
     assert!(grant.is_some(), "{context}: the token is lost");
     let again = store.outbox().enqueue(&outgoing("biller", number), at(0)).await.unwrap();
-    assert!(matches!(again, Enqueued::Already(_)), "{context}: the message to deliver is lost");
+    assert!(matches!(again, Enqueued::AlreadyStored(_)), "{context}: the message to deliver is lost");
     let outcome = store.inbox().receive(&incoming(&query(number, "Why?"), number), at(0)).await.unwrap();
     assert!(matches!(outcome, ReceiveOutcome::Duplicate { .. }), "{context}: the message or its completion is lost");
     let counts = SeenEntries::counts(store, &account(), &[EntryKey::from(key(number))]).await.unwrap();
@@ -148,11 +148,24 @@ async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
     store.outbox().enqueue(&outgoing("biller", number), at(0)).await.unwrap();
     let message = incoming(&query(number, "Why?"), number);
     let mine = lease(name, (round + 1) * 1000);
-    let received = store.inbox().claim(&message, mine, at(round * 1000)).await.unwrap();
-    let effect = Work::new(move |t| t.connection().execute("INSERT INTO effect VALUES (?1)", [number]).map(drop));
+    let (inbox, now) = (store.inbox(), at(round * 1000));
+    let received = inbox.receive(&message, now).await.unwrap();
+    // Another child may have leased it together with its own.
+    let mut is_leased = false;
+    while !is_leased {
+        for entry in inbox.lease(&[], 1000, mine, now).await.unwrap() {
+            if entry.id == received.id() {
+                is_leased = true;
+            } else {
+                inbox.release(entry.id, mine.owner, now, "another child's").await.unwrap();
+            }
+        }
+    }
+    let effect = SqliteWork::new(move |t| t.connection().execute("INSERT INTO effect VALUES (?1)", [number]).map(drop));
     store.inbox().complete_with(received.id(), mine.owner, effect, at(round * 1000)).await.unwrap();
     let (entries, position) = ([SeenEntry::new(EntryKey::from(key(number)), 1, None)], format!("{number:09}"));
-    let import = Work::new(move |t| t.connection().execute("INSERT INTO imported VALUES (?1)", [number]).map(drop));
+    let import =
+        SqliteWork::new(move |t| t.connection().execute("INSERT INTO imported VALUES (?1)", [number]).map(drop));
     let page = PageRecord::new(&entries, &[true]).position(&position);
     assert!(matches!(store.record_with(&account(), page, import).await, Ok(Recorded::Committed)));
     true

@@ -1,7 +1,8 @@
 use crate::engines::{at, sqlite_file};
-use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::token::{SeparateStores, TokenGrant, TokenHash, TokenStore};
 use bankrail_client_assertion::{ReplayKey, ReplayStore};
-use bankrail_stores::sqlite::SqliteStore;
+use bankrail_stores::memory::MemoryStore;
+use std::sync::Arc;
 
 fn grant() -> TokenGrant {
     TokenGrant::new("A".parse().unwrap(), "READ".parse().unwrap(), at(0), at(100))
@@ -14,18 +15,18 @@ fn key(number: u8) -> ReplayKey {
 #[tokio::test]
 async fn a_grant_is_stored_with_the_claim_of_its_assertion() {
     let engine = sqlite_file();
-    let (store, handle, grant) = (&engine.store, engine.store.clone(), grant());
-    let insert = |hash: u8, claim: u8| store.insert_once(TokenHash::from([hash; 32]), &grant, key(claim), &handle);
-    assert!(insert(1, 1).unwrap().await.unwrap());
+    let (store, grant) = (&engine.store, grant());
+    let insert = |hash: u8, claim: u8| store.grant_once(Some(key(claim)), TokenHash::from([hash; 32]), grant.clone());
+    assert!(insert(1, 1).await.unwrap());
     assert_eq!(store.find(TokenHash::from([1; 32]), at(1)).await.unwrap().as_ref(), Some(&grant));
-    assert!(!insert(2, 1).unwrap().await.unwrap(), "used before");
+    assert!(!insert(2, 1).await.unwrap(), "used before");
     assert_eq!(store.find(TokenHash::from([2; 32]), at(1)).await.unwrap(), None);
     assert!(!store.claim([1; 32], at(50), at(60)).await.unwrap(), "claimed until the assertion's own end");
     assert!(store.claim([1; 32], at(51), at(60)).await.unwrap());
 
     let drop = store.transaction(|transaction| transaction.connection().execute_batch("DROP TABLE bankrail_token"));
     drop.await.unwrap();
-    assert!(insert(3, 3).unwrap().await.is_err());
+    assert!(insert(3, 3).await.is_err());
     assert!(store.claim([3; 32], at(0), at(50)).await.unwrap(), "without its grant, an assertion is not used up");
 }
 
@@ -36,7 +37,7 @@ async fn one_of_many_gets_its_grant() {
         let insert = |hash: u8| {
             let (store, grant) = (engine.store.clone(), grant());
             tokio::spawn(async move {
-                let stored = store.insert_once(TokenHash::from([hash; 32]), &grant, key(claim), &store).unwrap().await;
+                let stored = store.grant_once(Some(key(claim)), TokenHash::from([hash; 32]), grant).await;
                 assert_eq!(
                     store.find(TokenHash::from([hash; 32]), at(1)).await.unwrap().is_some(),
                     *stored.as_ref().unwrap()
@@ -54,13 +55,31 @@ async fn one_of_many_gets_its_grant() {
     }
 }
 
+/// Two stores as one: an assertion is used once, whichever of them keeps it.
 #[tokio::test]
-async fn two_stores_have_no_common_step() {
+async fn two_stores_take_two_steps() {
     let engine = sqlite_file();
-    let other = SqliteStore::open_in_memory(Default::default()).unwrap();
-    let memory = bankrail_stores::memory::MemoryStore::new();
-    for replay in [&other as &dyn ReplayStore, &memory] {
-        assert!(engine.store.insert_once(TokenHash::from([1; 32]), &grant(), key(1), replay).is_none());
-    }
-    assert!(memory.insert_once(TokenHash::from([1; 32]), &grant(), key(1), &memory).is_none());
+    let other = MemoryStore::with_capacity(1);
+    let both = SeparateStores::new(Arc::new(engine.store.clone()), Arc::new(other.clone()));
+    let insert = |hash: u8, claim: u8| both.grant_once(Some(key(claim)), TokenHash::from([hash; 32]), grant());
+    assert!(insert(1, 1).await.unwrap());
+    assert!(!insert(2, 1).await.unwrap(), "used before");
+    assert_eq!(both.find(TokenHash::from([1; 32]), at(1)).await.unwrap(), Some(grant()));
+    assert_eq!(other.find(TokenHash::from([1; 32]), at(1)).await.unwrap(), Some(grant()));
+    assert!(insert(3, 3).await.is_err(), "no room for the grant");
+    assert!(!engine.store.claim([3; 32], at(0), at(50)).await.unwrap(), "the assertion is used up all the same");
+    assert!(both.revoke(TokenHash::from([1; 32])).await.unwrap());
+    assert!(both.grant_once(None, TokenHash::from([4; 32]), grant()).await.unwrap(), "without an assertion");
+}
+
+/// In memory, too, both or neither.
+#[tokio::test]
+async fn a_full_store_of_grants_uses_no_assertion_up() {
+    let memory = MemoryStore::with_capacity(1);
+    let insert = |hash: u8, claim: u8| memory.grant_once(Some(key(claim)), TokenHash::from([hash; 32]), grant());
+    memory.insert(TokenHash::from([1; 32]), grant()).await.unwrap();
+    assert!(insert(2, 2).await.is_err());
+    assert!(memory.revoke(TokenHash::from([1; 32])).await.unwrap());
+    assert!(insert(2, 2).await.unwrap(), "the assertion was not used up");
+    assert!(!insert(2, 2).await.unwrap());
 }

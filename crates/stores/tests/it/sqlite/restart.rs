@@ -2,7 +2,8 @@ use crate::engines::{at, incoming, lease, outgoing, owner, query};
 use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, Inbox, Intervention, LeaseRequest, Outbox, ReceiveOutcome,
+    DeliveryNote, DeliveryRecord, Disposition, Inbox, Intervention, LeaseRequest, Outbox, OutboxOperator,
+    ReceiveOutcome,
 };
 use bankrail_rate_limit::{CallType, Charge, CounterStore, default_limits};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};

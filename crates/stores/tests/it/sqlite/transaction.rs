@@ -1,6 +1,6 @@
 use crate::engines::{at, incoming, lease, outgoing, owner, query, sqlite_file};
-use bankrail_mailbox::{Completion, Enqueued, Inbox, InboxState, Outbox, ReceiveOutcome, TransactionalInbox};
-use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError, Work, rusqlite};
+use bankrail_mailbox::{Completion, Enqueued, Inbox, InboxState, OutboxOperator, ReceiveOutcome, TransactionalInbox};
+use bankrail_stores::sqlite::{SqliteStore, SqliteWork, Transaction, TransactionError, rusqlite};
 
 async fn rows(store: &SqliteStore) -> i64 {
     let count = |sql: &'static str| store.transaction(move |t| t.connection().query_row(sql, [], |row| row.get(0)));
@@ -39,15 +39,15 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     let effect = |t: &Transaction<'_>| t.connection().execute("INSERT INTO mine VALUES (1)", []).map(drop);
     let inbox = store.inbox();
-    let pay = |number: u8| inbox.complete_with(id, owner(number), Work::new(effect), at(1));
+    let pay = |number: u8| inbox.complete_with(id, owner(number), SqliteWork::new(effect), at(1));
     assert!(matches!(pay(2).await, Ok(Completion::LeaseLost)), "not the owner");
-    let closed = Work::new(move |t| {
+    let closed = SqliteWork::new(move |t| {
         effect(t).map_err(|error| error.to_string())?;
         Err("the ledger is closed".to_owned())
     });
     let undone = store.inbox().complete_with(id, owner(1), closed, at(1)).await.unwrap();
     assert!(matches!(undone, Completion::Undone(error) if error.to_string() == "the ledger is closed"));
-    let broken = Work::new(move |t| -> Result<(), rusqlite::Error> {
+    let broken = SqliteWork::new(move |t| -> Result<(), rusqlite::Error> {
         effect(t)?;
         panic!("as a test");
     });
@@ -71,11 +71,11 @@ async fn work_that_goes_on_without_its_transaction_leaves_nothing() {
     let id = store.inbox().receive(&incoming(&query(1, "Why?"), 1), at(0)).await.unwrap().id();
     store.inbox().lease(&[], 1, lease(1, 10), at(0)).await.unwrap();
     for sql in ["INSERT OR ROLLBACK INTO mine VALUES (1)", "ROLLBACK", "COMMIT"] {
-        let careless = Work::new(move |t| {
+        let careless = SqliteWork::new(move |t| {
             let _ = t.connection().execute(sql, []);
             t.connection().execute("INSERT INTO mine VALUES (7)", []).map(drop)
         });
-        let swallowing = Work::new(move |t| {
+        let swallowing = SqliteWork::new(move |t| {
             let _ = t.connection().execute(sql, []);
             let _ = t.connection().execute("INSERT INTO mine VALUES (8)", []);
             Ok::<_, rusqlite::Error>(())
@@ -87,7 +87,7 @@ async fn work_that_goes_on_without_its_transaction_leaves_nothing() {
         assert_eq!(rows(store).await, 1, "{sql}");
         assert_eq!(store.inbox().find(id).await.unwrap().unwrap().state, InboxState::Pending, "{sql}");
     }
-    let proper = Work::new(|t| t.connection().execute("INSERT INTO mine VALUES (2)", []).map(drop));
+    let proper = SqliteWork::new(|t| t.connection().execute("INSERT INTO mine VALUES (2)", []).map(drop));
     assert!(matches!(store.inbox().complete_with(id, owner(1), proper, at(1)).await, Ok(Completion::Committed)));
     assert_eq!(rows(store).await, 2);
 }

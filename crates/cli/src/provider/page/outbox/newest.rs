@@ -1,12 +1,12 @@
 //! Entries of the outbox, the newest first. The outbox lists them in the order of enqueueing.
 
-use bankrail::mailbox::{EntryId, Outbox, OutboxQuery, OutboxSummary};
+use bankrail::mailbox::{EntryId, OutboxQuery, OutboxStore, OutboxSummary};
 use bankrail::values::StoreError;
 
 /// At most `most` entries of a query before the number `before`, or of all: the newest first. Further, the number to go
 /// on before, if there may be more.
 pub(super) async fn newest(
-    outbox: &dyn Outbox,
+    outbox: &dyn OutboxStore,
     query: &OutboxQuery,
     before: Option<u64>,
     most: usize,
@@ -40,7 +40,7 @@ pub(super) async fn newest(
 }
 
 /// The largest number of an entry; 0 without any.
-async fn last_number(outbox: &dyn Outbox) -> Result<u64, StoreError> {
+async fn last_number(outbox: &dyn OutboxStore) -> Result<u64, StoreError> {
     let (mut last, mut step) = (0_u64, 1_u64);
     loop {
         let after = EntryId::new(last.saturating_add(step - 1));
@@ -68,7 +68,7 @@ mod tests {
         Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap()
     }
 
-    async fn with_entries(count: u32) -> Box<dyn Outbox> {
+    async fn with_entries(count: u32) -> Box<dyn OutboxStore> {
         let store = SqliteStore::open_in_memory(SqliteOptions::new()).unwrap();
         let enqueued = store.transaction(move |transaction| -> Result<(), StoreError> {
             for _ in 0..count {

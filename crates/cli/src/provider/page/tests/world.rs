@@ -5,8 +5,8 @@ use crate::provider::page::{PageData, router};
 use bankrail::bank::{Booking, BookingKind, CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::http::serve::{Server, Shutdown};
 use bankrail::mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner, LeaseRequest, Outbox,
-    OutboxEntry,
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner, LeaseRequest, OutboxEntry,
+    OutboxStore,
 };
 use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoints, SealFuture, SealPayload, Transport, TransportError, TransportErrorKind,
@@ -38,7 +38,7 @@ const PUBLIC: &str = include_str!("public.pem");
 pub(super) struct World {
     pub(super) address: SocketAddr,
     pub(super) calls: Calls,
-    pub(super) outbox: Arc<dyn Outbox>,
+    pub(super) outbox: Arc<dyn OutboxStore>,
     pub(super) ledger: SqliteLedger,
     pub(super) directory: Arc<CustomerFolder>,
     pub(super) folder: TempDir,
@@ -75,7 +75,7 @@ impl World {
         let directory = Arc::new(CustomerFolder::open(customers, Default::default()).unwrap());
         let store = SqliteStore::open_in_memory(Default::default()).unwrap();
         let ledger = SqliteLedger::new(store.clone());
-        let outbox: Arc<dyn Outbox> = Arc::new(store.outbox());
+        let outbox: Arc<dyn OutboxStore> = Arc::new(store.outbox());
         let endpoints = Endpoints::new();
         let mut follower = DirectoryFollower::new()
             .accounts(Arc::new(ledger.clone()))

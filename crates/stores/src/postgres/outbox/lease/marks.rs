@@ -6,11 +6,11 @@
 //! - Marks are rows that are added and never changed, read from the youngest back. A row that changed would leave old
 //!   versions that each reader meets.
 
+use crate::postgres::Fault;
 use crate::postgres::session::{Query, Session};
-use crate::postgres::{Fault, Typed, get};
+use crate::postgres::values::{get, params};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
 pub(super) const READ: &str = "SELECT number, leases_from, leases_to, marks_from, seen::text, endpoints, dues, entries
     FROM bankrail_outbox_cursor
@@ -55,7 +55,7 @@ const DELETE: &str = "DELETE FROM bankrail_outbox_cursor WHERE number >= $1 AND 
 
 /// When the next message of an endpoint that is not stopped becomes due or free of its lease, and its endpoint is no
 /// longer left alone.
-pub(in super::super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
+pub(super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
         SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS (
         SELECT endpoint, due, entry FROM bankrail_outbox_queue
@@ -109,14 +109,7 @@ impl Probe {
         let dues: Vec<i64> = probes.iter().map(|probe| probe.mark.due).collect();
         let entries: Vec<i64> = probes.iter().map(|probe| probe.mark.entry).collect();
         let most: Vec<i64> = probes.iter().map(|probe| probe.most.into()).collect();
-        let parameters: [Typed<'_>; 5] = [
-            (&names, Type::TEXT_ARRAY),
-            (&dues, Type::INT8_ARRAY),
-            (&entries, Type::INT8_ARRAY),
-            (&most, Type::INT8_ARRAY),
-            (&now, Type::INT8),
-        ];
-        session.query(sql, &parameters).await
+        session.query(sql, params![names, dues, entries, most, now]).await
     }
 }
 
@@ -198,22 +191,14 @@ impl Marks {
             entries.push(mark.entry);
         }
         let number = self.number + 1;
-        let parameters: [Typed<'_>; 8] = [
-            (&number, Type::INT8),
-            (&self.seen, Type::TEXT),
-            (&self.leases_from, Type::INT8),
-            (&self.leases_to, Type::INT8),
-            (if all { &number } else { &self.marks_from }, Type::INT8),
-            (&names, Type::TEXT_ARRAY),
-            (&dues, Type::INT8_ARRAY),
-            (&entries, Type::INT8_ARRAY),
-        ];
+        let (seen, from, to) = (&self.seen, self.leases_from, self.leases_to);
+        let marks_from = if all { number } else { self.marks_from };
+        let write: Query<'_> = (WRITE, params![number, seen, from, to, marks_from, names, dues, entries]);
         if !all {
-            let [rows, _] = session.queries([take, (WRITE, &parameters)]).await?;
+            let [rows, _] = session.queries([take, write]).await?;
             return Ok(rows);
         }
-        let before: [Typed<'_>; 2] = [(&self.marks_from, Type::INT8), (&number, Type::INT8)];
-        let [rows, _, _] = session.queries([take, (WRITE, &parameters), (DELETE, &before)]).await?;
+        let [rows, _, _] = session.queries([take, write, (DELETE, params![self.marks_from, number])]).await?;
         Ok(rows)
     }
 }

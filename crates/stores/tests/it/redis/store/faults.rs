@@ -189,7 +189,7 @@ impl ConnectionLike for Twice {
 async fn what_is_sent_twice_is_done_once() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
-        let twice = RedisStore::over(Twice(server.connection().await), super::patient(), Default::default());
+        let twice = RedisStore::over(Twice(server.connection().await), super::patient());
         assert!(twice.claim([1; 32], at(0), at(HOUR)).await.unwrap(), "its own claim is recognised");
         assert!(!twice.claim([1; 32], at(0), at(HOUR)).await.unwrap(), "another claim is another one's");
         assert!(!store(&server).claim([1; 32], at(0), at(HOUR)).await.unwrap());

@@ -1,0 +1,121 @@
+//! Rows of the SQL engines: which column holds which field. A value that cannot be read back is a corrupt record.
+
+use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
+use std::error::Error;
+use std::str::FromStr;
+
+#[cfg(feature = "mailbox")]
+mod mailbox;
+
+#[cfg(feature = "mailbox")]
+pub(crate) use mailbox::{entry_number, readable, row_number};
+
+type Cause = Box<dyn Error + Send + Sync>;
+
+/// A record that this version cannot read.
+pub(crate) fn corrupt(cause: impl Into<Cause>) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, cause)
+}
+
+/// A value that an engine reads from a row.
+pub(crate) trait FromRow: Sized {
+    fn read(row: &impl Columns) -> Result<Self, StoreError>;
+}
+
+/// The row of an engine, with its columns by name.
+#[allow(dead_code, reason = "not used with every feature")]
+pub(crate) trait Columns {
+    /// A number or a truth value.
+    fn integer(&self, column: &str) -> Result<Option<i64>, StoreError>;
+    fn text(&self, column: &str) -> Result<Option<&str>, StoreError>;
+    fn blob(&self, column: &str) -> Result<Option<&[u8]>, StoreError>;
+
+    fn number<T: TryFrom<i64, Error: Into<Cause>>>(&self, column: &str) -> Result<T, StoreError> {
+        there(column, self.integer(column)?)?.try_into().map_err(corrupt)
+    }
+
+    fn optional<T: TryFrom<i64, Error: Into<Cause>>>(&self, column: &str) -> Result<Option<T>, StoreError> {
+        self.integer(column)?.map(T::try_from).transpose().map_err(corrupt)
+    }
+
+    fn instant(&self, column: &str) -> Result<Timestamp, StoreError> {
+        instant(there(column, self.integer(column)?)?)
+    }
+
+    fn optional_instant(&self, column: &str) -> Result<Option<Timestamp>, StoreError> {
+        self.integer(column)?.map(instant).transpose()
+    }
+
+    fn parsed<T: FromStr<Err: Into<Cause>>>(&self, column: &str) -> Result<T, StoreError> {
+        there(column, self.text(column)?)?.parse().map_err(corrupt)
+    }
+
+    /// A stable name.
+    fn named<T>(&self, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, StoreError> {
+        let name = there(column, self.text(column)?)?;
+        from_name(name).ok_or_else(|| corrupt(format!("expected a known name, found {name:?}")))
+    }
+
+    fn bytes(&self, column: &str) -> Result<Vec<u8>, StoreError> {
+        Ok(there(column, self.blob(column)?)?.to_vec())
+    }
+
+    fn array<const N: usize>(&self, column: &str) -> Result<[u8; N], StoreError> {
+        there(column, self.blob(column)?)?.try_into().map_err(corrupt)
+    }
+}
+
+fn there<T>(column: &str, value: Option<T>) -> Result<T, StoreError> {
+    value.ok_or_else(|| corrupt(format!("expected a value in the column {column}, found none")))
+}
+
+fn instant(millis: i64) -> Result<Timestamp, StoreError> {
+    Timestamp::from_unix_millis(millis)
+        .ok_or_else(|| corrupt(format!("expected an instant in milliseconds, found {millis}")))
+}
+
+/// The instant in the column `at`.
+impl FromRow for Timestamp {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        row.instant("at")
+    }
+}
+
+#[cfg(feature = "client-assertion")]
+impl FromRow for bankrail_client_assertion::token::CachedToken {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        Ok(Self::new(row.bytes("sealed")?, row.instant("expires")?))
+    }
+}
+
+#[cfg(feature = "client-assertion")]
+impl FromRow for bankrail_client_assertion::token::TokenGrant {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        Ok(Self::new(row.parsed("customer")?, row.parsed("scopes")?, row.instant("issued")?, row.instant("expires")?))
+    }
+}
+
+/// `None`: no counter is kept yet.
+#[cfg(feature = "rate-limit")]
+impl FromRow for Option<bankrail_rate_limit::State> {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        let Some(high_water) = row.optional_instant("high_water")? else { return Ok(None) };
+        row.named("counts", |text| crate::counts::read(high_water, text)).map(Some)
+    }
+}
+
+/// Without its names, which are in rows of their own.
+#[cfg(feature = "webhook")]
+impl FromRow for bankrail_webhook::history::KeptHistory {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        let history = row.blob("history")?.and_then(bankrail_webhook::history::History::from_json);
+        Ok(Self {
+            number: row.number("id")?,
+            scope: row.parsed("scope")?,
+            ids: Vec::new(),
+            history: history.ok_or_else(|| corrupt("expected a history"))?,
+            changed_at: row.instant("changed")?,
+            change: row.number("change")?,
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! Statements, and operations of the store traits that consist of them.
+
+use super::connection::Fault;
+use crate::columns::{Columns, FromRow, corrupt};
+use bankrail_values::{StoreError, Timestamp};
+use rusqlite::{Connection, Params, Row};
+
+/// States operations of a store trait, one line each: the thread that does it (`write`, `read`, or `write_alone`), its
+/// arguments and its answer, and what it does with a connection. Borrowed arguments are copied for the thread.
+macro_rules! operations {
+    (
+        $self:ident => $database:expr;
+        $( $thread:ident $name:ident($($arg:ident: $of:ty),*) -> $answer:ty = $connection:ident => $work:expr; )+
+    ) => { $(
+        fn $name<'a>(&'a $self $(, $arg: $of)*) -> StoreFuture<'a, $answer> {
+            $( let $arg = $arg.to_owned(); )*
+            Box::pin($database.$thread(move |$connection| $work))
+        }
+    )+ };
+}
+pub(super) use operations;
+
+impl Columns for Row<'_> {
+    fn integer(&self, column: &str) -> Result<Option<i64>, StoreError> {
+        self.get(column).map_err(super::store_error)
+    }
+
+    fn text(&self, column: &str) -> Result<Option<&str>, StoreError> {
+        self.get_ref(column).map_err(super::store_error)?.as_str_or_null().map_err(corrupt)
+    }
+
+    fn blob(&self, column: &str) -> Result<Option<&[u8]>, StoreError> {
+        self.get_ref(column).map_err(super::store_error)?.as_blob_or_null().map_err(corrupt)
+    }
+}
+
+/// Returns how many rows were changed.
+pub(super) fn run(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, Fault> {
+    Ok(connection.prepare_cached(sql)?.execute(parameters)?)
+}
+
+/// Whether a statement that changes at most one row has changed one.
+pub(super) fn changes(connection: &Connection, sql: &str, parameters: impl Params) -> Result<bool, Fault> {
+    Ok(run(connection, sql, parameters)? == 1)
+}
+
+pub(super) fn all<T: FromRow>(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<T>, Fault> {
+    connection.prepare_cached(sql)?.query_and_then(parameters, |row| Ok(T::read(row)?))?.collect()
+}
+
+pub(super) fn first<T: FromRow>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+) -> Result<Option<T>, Fault> {
+    connection.prepare_cached(sql)?.query_and_then(parameters, |row| Ok(T::read(row)?))?.next().transpose()
+}
+
+/// Returns the first `limit` rows that this version can read.
+#[cfg(feature = "mailbox")]
+pub(super) fn readable_page<T: FromRow>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    limit: u32,
+) -> Result<Vec<T>, Fault> {
+    let mut list = connection.prepare_cached(sql)?;
+    let rows = list.query_and_then(parameters, |row| Ok(crate::columns::readable(row)?))?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    rows.filter_map(|row| row.map(Result::ok).transpose()).take(limit).collect()
+}
+
+/// The answer to a `SELECT count(*)`.
+#[cfg(feature = "mailbox")]
+pub(super) fn count(connection: &Connection, sql: &str, parameters: impl Params) -> Result<u64, Fault> {
+    let rows: i64 = connection.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?;
+    Ok(u64::try_from(rows).map_err(corrupt)?)
+}
+
+/// Deletes expired rows, more than one so that a backlog shrinks: the statement deletes the row that expired first, if
+/// it expired before its parameter.
+#[cfg(any(feature = "client-assertion", feature = "rate-limit"))]
+pub(super) fn sweep(connection: &Connection, first: &str, now: Timestamp) -> Result<(), Fault> {
+    const MOST: u32 = 8;
+    let before = now.saturating_sub(bankrail_values::EXPIRY_GRACE).unix_millis();
+    let mut delete = connection.prepare_cached(first)?;
+    for _ in 0..MOST {
+        if delete.execute([before])? == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
