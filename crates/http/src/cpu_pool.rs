@@ -1,4 +1,4 @@
-//! Threads for work that occupies a core.
+//! Threads for computations, such as RSA operations.
 
 mod turns;
 
@@ -15,8 +15,8 @@ use tokio::sync::oneshot;
 /// When a thread ends a job, it sends all answers if the first of their jobs began so long ago.
 const GATHER: Duration = Duration::from_millis(1);
 
-/// A bounded number of threads for work that occupies a core, such as RSA operations, so that it does not delay the
-/// asynchronous threads. Cheap to clone: the clones share the threads.
+/// A bounded number of threads for computations, such as RSA operations, so that they do not delay the asynchronous
+/// threads. Cheap to clone: the clones share the threads.
 ///
 /// - The threads are the runtime's own for blocking work. A thread takes the next job by itself: starting a thread for
 ///   each job leaves a core idle in between, which costs a fifth of the deliveries per second.

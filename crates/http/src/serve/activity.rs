@@ -1,11 +1,7 @@
 //! What a connection is doing, and until when it may.
 
 use super::ServerOptions;
-use std::io;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -70,7 +66,8 @@ impl Activity {
         InProgress { number, activity: Arc::clone(self) }
     }
 
-    fn bytes_arrived(&self) {
+    /// Bytes of a peer arrived.
+    pub(super) fn bytes_arrived(&self) {
         let mut state = self.lock();
         if self.bytes_are_headers && state.requests.is_empty() && matches!(state.waiting, Waiting::Idle(_)) {
             state.waiting = Waiting::Header(Instant::now());
@@ -100,49 +97,5 @@ impl Drop for InProgress {
         }
         drop(state);
         self.activity.changed.notify_one();
-    }
-}
-
-/// A transport that reports the arrival of bytes.
-#[derive(Debug)]
-pub(super) struct Watched<I> {
-    pub(super) io: I,
-    pub(super) activity: Arc<Activity>,
-}
-
-impl<I: AsyncRead + Unpin> AsyncRead for Watched<I> {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = into.filled().len();
-        let read = Pin::new(&mut self.io).poll_read(context, into);
-        if into.filled().len() > before {
-            self.activity.bytes_arrived();
-        }
-        read
-    }
-}
-
-impl<I: AsyncWrite + Unpin> AsyncWrite for Watched<I> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(context)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(context, bytes)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
     }
 }

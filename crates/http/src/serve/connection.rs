@@ -1,6 +1,6 @@
 //! One connection: its protocol, its requests, its end.
 
-use super::activity::{Activity, LINGER, Watched};
+use super::activity::{Activity, LINGER};
 use super::body::{AnswerBody, RequestBody};
 use super::options::ServerOptions;
 use crate::AnswerBy;
@@ -22,6 +22,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio_util::io::InspectReader;
 
 /// How long before the end of its time a request is to be answered, at most: see [`AnswerBy`].
 const EARLY: Duration = Duration::from_millis(250);
@@ -55,7 +56,13 @@ pub(super) async fn serve_connection<I, S, B>(
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let activity = Arc::new(Activity::new(is_http2));
-    let io = TokioIo::new(Watched { io, activity: Arc::clone(&activity) });
+    let arriving = Arc::clone(&activity);
+    let arrived = move |bytes: &[u8]| {
+        if !bytes.is_empty() {
+            arriving.bytes_arrived();
+        }
+    };
+    let io = TokioIo::new(InspectReader::new(io, arrived));
     let begins = Arc::clone(&activity);
     let service = service_fn(move |request: Request<Incoming>| {
         let in_progress = begins.begin();
