@@ -162,7 +162,12 @@ pub(super) struct Holder<I: ?Sized> {
     pub(super) inbox: Arc<I>,
     pub(super) owner: LeaseOwner,
     pub(super) clock: Arc<dyn Clock>,
+    /// The headers of the entry, unless they are unreadable.
+    pub(super) headers: Option<Attributes>,
 }
+
+/// The headers of a delivery, and the findings about them.
+pub(super) type Attributes = (DeliveryHeaders, Vec<MessageFinding>);
 
 /// The outcome of handling a message.
 pub(super) enum Handled {
@@ -337,13 +342,13 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     }
 }
 
-type Received<M> = fn(InboxEntry) -> Result<Delivery<M>, HandlerError>;
+type Received<M> = fn(InboxEntry, Option<Attributes>) -> Result<Delivery<M>, HandlerError>;
 
 fn plain<M: Send + 'static, I: ?Sized>(handler: impl Handler<M>, received: Received<M>) -> Erased<I> {
     let handler = Arc::new(handler);
-    Arc::new(move |entry, _| {
-        let handler = handler.clone();
-        Box::pin(async move { handler.handle(received(entry)?).await.map(|()| Handled::Done) })
+    Arc::new(move |entry, holder: Holder<I>| {
+        let (handler, headers) = (handler.clone(), holder.headers);
+        Box::pin(async move { handler.handle(received(entry, headers)?).await.map(|()| Handled::Done) })
     })
 }
 
@@ -357,7 +362,7 @@ where
         let handler = handler.clone();
         Box::pin(async move {
             let id = entry.id;
-            let work = handler.prepare(received(entry)?).await?;
+            let work = handler.prepare(received(entry, holder.headers)?).await?;
             match holder.inbox.complete_with(id, holder.owner, work, holder.clock.now()).await? {
                 Completion::Committed => Ok(Handled::Committed),
                 Completion::LeaseLost => Ok(Handled::LeaseLost),
@@ -367,17 +372,17 @@ where
     })
 }
 
-fn received<M: WebhookMessage>(entry: InboxEntry) -> Result<Delivery<M>, HandlerError> {
-    read(entry, |body, options| {
+fn received<M: WebhookMessage>(entry: InboxEntry, headers: Option<Attributes>) -> Result<Delivery<M>, HandlerError> {
+    read(entry, headers, |body, options| {
         let ParsedMessage { message, findings, .. } = M::from_json_with(body, options)?;
         Ok((message, findings))
     })
 }
 
-fn conflict(entry: InboxEntry) -> Result<Delivery<Conflict>, HandlerError> {
+fn conflict(entry: InboxEntry, headers: Option<Attributes>) -> Result<Delivery<Conflict>, HandlerError> {
     let (with, kind) = (entry.conflicts_with, MessageKind::from_name(entry.kind.as_str()));
     let (Some(with), Some(kind)) = (with, kind) else { return Err(unreadable()) };
-    read(entry, |body, options| {
+    read(entry, headers, |body, options| {
         let ParsedMessage { message, findings, .. } = Message::from_json_with(kind, body, options)?;
         Ok((Conflict { message, with }, findings))
     })
@@ -390,12 +395,13 @@ fn unreadable() -> HandlerError {
 /// Makes a delivery of an entry.
 fn read<M>(
     entry: InboxEntry,
+    headers: Option<Attributes>,
     message: impl FnOnce(&[u8], &MessageReadOptions) -> Result<(M, Vec<MessageFinding>), MessageError>,
 ) -> Result<Delivery<M>, HandlerError> {
     // Its length was bounded when it was received. Another version of this crate may have stored it.
     let options = MessageReadOptions::default().max_bytes(entry.body.len());
     let (message, findings) = message(&entry.body, &options).map_err(|_| unreadable())?;
-    let (headers, header_findings) = DeliveryHeaders::from_attributes(&entry.attributes).ok_or_else(unreadable)?;
+    let (headers, header_findings) = headers.ok_or_else(unreadable)?;
     Ok(Delivery {
         id: entry.id,
         message,

@@ -68,66 +68,59 @@ impl ObservedOutcome {
     }
 }
 
-/// A stage that a delivery passes, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum DeliveryStage {
+/// States the stages and their names.
+macro_rules! stages {
+    ($( $(#[$doc:meta])* $stage:ident = $name:literal, )*) => {
+        /// A stage that a delivery passes, in this order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum DeliveryStage { $( $(#[$doc])* $stage, )* }
+
+        impl DeliveryStage {
+            /// A stable name, such as `decrypt_or_verify`, which is also its `Display`.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $( Self::$stage => $name, )* }
+            }
+        }
+    };
+}
+
+stages! {
     /// `POST`.
-    Method,
+    Method = "method",
     /// The API key.
-    ApiKey,
+    ApiKey = "api_key",
     /// `application/json`.
-    ContentType,
+    ContentType = "content_type",
     /// The body: within its bounds and its time.
-    Body,
+    Body = "body",
     /// The headers of the specification. An address or headers that are too long count here too, and are judged first.
-    Headers,
+    Headers = "headers",
     /// The member `secured_payload`.
-    Envelope,
+    Envelope = "envelope",
     /// The form of the sealed message and its header, judged before any key is used.
-    Format,
+    Format = "format",
     /// The choice of the decryption key, and its use where it is remote.
-    DecryptionKey,
+    DecryptionKey = "decryption_key",
     /// Decryption and signature. They are one stage, because who learns which of the two failed can decrypt messages of
     /// others (RFC 7516 section 11.5).
-    DecryptOrVerify,
+    DecryptOrVerify = "decrypt_or_verify",
     /// The choice of the verifying key.
-    VerifyingKey,
+    VerifyingKey = "verifying_key",
     /// What the signed header says: type and recipient.
-    SignedHeader,
+    SignedHeader = "signed_header",
     /// The signed text is JSON.
-    Parse,
+    Parse = "parse",
     /// The JSON is a message of the receiver's kind.
-    Message,
+    Message = "message",
     /// The age of the message.
-    Age,
+    Age = "age",
     /// The inbox.
-    Inbox,
+    Inbox = "inbox",
 }
 
 impl DeliveryStage {
-    /// A stable name, such as `decrypt_or_verify`, which is also its `Display`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Method => "method",
-            Self::ApiKey => "api_key",
-            Self::ContentType => "content_type",
-            Self::Body => "body",
-            Self::Headers => "headers",
-            Self::Envelope => "envelope",
-            Self::Format => "format",
-            Self::DecryptionKey => "decryption_key",
-            Self::DecryptOrVerify => "decrypt_or_verify",
-            Self::VerifyingKey => "verifying_key",
-            Self::SignedHeader => "signed_header",
-            Self::Parse => "parse",
-            Self::Message => "message",
-            Self::Age => "age",
-            Self::Inbox => "inbox",
-        }
-    }
-
     pub(super) fn of(kind: OpenErrorKind) -> Self {
         match kind {
             OpenErrorKind::NoKey | OpenErrorKind::Unavailable => Self::DecryptionKey,

@@ -6,7 +6,7 @@ mod options;
 pub use counts::WorkerCounts;
 pub use options::WorkerOptions;
 
-use super::handler::{Handled, HandlerError, Handlers, Holder, Unhandled};
+use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhandled};
 use crate::measure;
 use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner};
 use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, Timestamp, jitter};
@@ -173,12 +173,12 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     async fn work(&self, entry: InboxEntry) {
         let (id, kind, attempts) = (entry.id, entry.kind.clone(), entry.attempts);
         let headers = DeliveryHeaders::from_attributes(&entry.attributes);
-        let message_id = headers.map(|(headers, _)| tracing::field::display(headers.message_id));
+        let message_id = headers.as_ref().map(|(headers, _)| tracing::field::display(headers.message_id));
         // Counts the starts too, because a message that crashes the process never records a failure.
         let outcome = if usize::try_from(attempts).is_ok_and(|attempts| attempts > self.options.schedule.attempts()) {
             Err(HandlerError::poison("handling was started too often and never finished"))
         } else {
-            self.handle(entry).await
+            self.handle(entry, headers).await
         };
         let noted = match &outcome {
             Ok(Handled::Done) => self.inbox.complete(id, self.owner, self.clock.now()).await,
@@ -202,9 +202,9 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     }
 
     /// Runs the handler in a task of its own, so that a panic ends nothing else.
-    async fn handle(&self, entry: InboxEntry) -> Result<Handled, HandlerError> {
+    async fn handle(&self, entry: InboxEntry, headers: Option<Attributes>) -> Result<Handled, HandlerError> {
         let id = entry.id;
-        let holder = Holder { inbox: self.inbox.clone(), owner: self.owner, clock: self.clock.clone() };
+        let holder = Holder { inbox: self.inbox.clone(), owner: self.owner, clock: self.clock.clone(), headers };
         let work = match self.handlers.handle(entry, holder) {
             Ok(work) => work,
             Err(Unhandled::Kind) => return Err(HandlerError::retry("there is no handler for it")),
