@@ -60,11 +60,7 @@ impl ApiKeyHash {
     /// The hash as 64 lower-case hexadecimal digits.
     #[must_use]
     pub fn to_hex(&self) -> String {
-        use std::fmt::Write as _;
-        self.0.iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex(&self.0)
     }
 
     /// The hash of the request's only `apikey`. `None` if there is none, more than one, or one that is empty or longer
@@ -73,6 +69,11 @@ impl ApiKeyHash {
         let key = content::only(headers, &API_KEY)?.as_bytes();
         (!key.is_empty() && key.len() <= MAX_BYTES).then(|| Self::of(key))
     }
+}
+
+/// The bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What is wrong with a request's API key.

@@ -18,11 +18,12 @@ mod record;
 pub use self::file::{AuditFile, AuditFileError, AuditFileOptions};
 pub use self::record::{AuditEvent, AuditRecord};
 
+use crate::api_key::hex;
 use bankrail_statement::AccountId;
 use bankrail_values::{SecretString, StoreFuture};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use std::fmt::{Debug, Write as _};
+use std::fmt::Debug;
 
 /// Where audit records are written to.
 pub trait AuditLog: Debug + Send + Sync {
@@ -55,11 +56,7 @@ impl AuditOptions {
             AuditedAccount::Digest(key) => {
                 let mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes());
                 let mac = mac.expect("HMAC takes a key of any length").chain_update(account.as_str());
-                let mut text = String::with_capacity(64);
-                for byte in mac.finalize().into_bytes() {
-                    write!(text, "{byte:02x}").expect("a String takes all text");
-                }
-                Some(text)
+                Some(hex(&mac.finalize().into_bytes()))
             }
         }
     }
@@ -69,7 +66,7 @@ impl AuditOptions {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum AuditedAccount {
-    /// Nothing. The request key leads to the account where the bank records that elsewhere.
+    /// The account is not recorded. The request key leads to it where the bank records that elsewhere.
     #[default]
     Omitted,
     /// The HMAC-SHA256 of its identifier under this key, in 64 hexadecimal digits: who has the key can tell which

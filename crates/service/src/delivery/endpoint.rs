@@ -27,7 +27,7 @@ pub trait SealPayload: fmt::Debug + Send + Sync {
     /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then delivered later, and
     /// the circuit counts a failure.
     ///
-    /// `pool` is the dispatcher's, for work that occupies a core.
+    /// `pool` is the dispatcher's threads for computations.
     fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a>;
 }
 
