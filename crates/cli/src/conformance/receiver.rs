@@ -18,12 +18,35 @@ const MOST: usize = 1 << 20;
 
 #[derive(Args, Debug)]
 pub(crate) struct Receiver {
-    /// The address that the four receivers are below: /payto/mandates/outcomes, /payto/mandates/notifications,
-    /// /payto/mpirs/outcomes, /payto/queries
-    url: Option<String>,
+    #[command(flatten)]
+    settings: Settings,
     /// A file with what the other arguments say
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Judge these rows only, such as S9 or S21.7; several times for several
+    #[arg(long, value_name = "ID")]
+    only: Vec<RowSelection>,
+    /// Let rows beyond SPEC.md fail too
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+pub(super) fn run(arguments: &Receiver, output: &mut Output) -> Result<Outcome, Failure> {
+    let judge = Settings::of(arguments)?.judge(arguments)?;
+    let judged = block_on(async { Ok(judge.judge().await) })?;
+    let next = "start the receivers, and check the address and --roots";
+    arguments.printing.print(&judged.map_err(|error| failure(&error, next))?, output)
+}
+
+/// What both the arguments and the file say.
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    /// The address that the four receivers are below: /payto/mandates/outcomes, /payto/mandates/notifications,
+    /// /payto/mpirs/outcomes, /payto/queries
+    url: Option<String>,
     /// The receiver of mandate action outcomes, if it is elsewhere
     #[arg(long, value_name = "URL")]
     outcome: Option<String>,
@@ -59,74 +82,35 @@ pub(crate) struct Receiver {
     roots: Option<String>,
     /// The API key that the receivers expect, or @FILE; BANKRAIL_API_KEY without it
     #[arg(long, value_name = "KEY")]
+    #[serde(default, deserialize_with = "secret")]
     api_key: Option<String>,
     /// The header of the API key [default: apikey]
     #[arg(long, value_name = "NAME")]
     api_key_header: Option<String>,
-    /// Judge these rows only, such as S9 or S21.7; several times for several
-    #[arg(long, value_name = "ID")]
-    only: Vec<RowSelection>,
-    /// Let rows beyond SPEC.md fail too
-    #[arg(long)]
-    strict: bool,
-    #[command(flatten)]
-    printing: Printing,
-}
-
-pub(super) fn run(arguments: &Receiver, output: &mut Output) -> Result<Outcome, Failure> {
-    let judge = Settings::of(arguments)?.judge(arguments)?;
-    let judged = block_on(async { Ok(judge.judge().await) })?;
-    let next = "start the receivers, and check the address and --roots";
-    arguments.printing.print(&judged.map_err(|error| failure(&error, next))?, output)
-}
-
-/// The settings, after the arguments were put over those of the file.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    url: Option<String>,
-    outcome: Option<String>,
-    notification: Option<String>,
-    payment: Option<String>,
-    query: Option<String>,
-    sign: Option<String>,
-    sign_kid: Option<String>,
-    sign_4096: Option<String>,
-    sign_4096_kid: Option<String>,
-    encrypt_to: Option<String>,
-    encrypt_kid: Option<String>,
-    roots: Option<String>,
-    #[serde(default, deserialize_with = "secret")]
-    api_key: Option<String>,
-    api_key_header: Option<String>,
 }
 
 impl Settings {
+    /// What the arguments say, and for the rest what the file says.
     fn of(arguments: &Receiver) -> Result<Self, Failure> {
-        let mut settings = arguments.config.as_deref().map_or_else(|| Ok(Self::default()), Self::read)?;
-        for (setting, argument) in [
-            (&mut settings.url, &arguments.url),
-            (&mut settings.outcome, &arguments.outcome),
-            (&mut settings.notification, &arguments.notification),
-            (&mut settings.payment, &arguments.payment),
-            (&mut settings.query, &arguments.query),
-            (&mut settings.sign, &arguments.sign),
-            (&mut settings.sign_kid, &arguments.sign_kid),
-            (&mut settings.sign_4096, &arguments.sign_4096),
-            (&mut settings.sign_4096_kid, &arguments.sign_4096_kid),
-            (&mut settings.encrypt_to, &arguments.encrypt_to),
-            (&mut settings.encrypt_kid, &arguments.encrypt_kid),
-            (&mut settings.roots, &arguments.roots),
-            (&mut settings.api_key_header, &arguments.api_key_header),
-        ] {
-            if argument.is_some() {
-                setting.clone_from(argument);
-            }
-        }
-        if let Some(key) = given_api_key(arguments.api_key.as_deref())? {
-            settings.api_key = Some(key.to_string());
-        }
-        Ok(settings)
+        let file = arguments.config.as_deref().map_or_else(|| Ok(Self::default()), Self::read)?;
+        let given = arguments.settings.clone();
+        let api_key = given_api_key(given.api_key.as_deref())?.map(|key| key.to_string());
+        Ok(Self {
+            url: given.url.or(file.url),
+            outcome: given.outcome.or(file.outcome),
+            notification: given.notification.or(file.notification),
+            payment: given.payment.or(file.payment),
+            query: given.query.or(file.query),
+            sign: given.sign.or(file.sign),
+            sign_kid: given.sign_kid.or(file.sign_kid),
+            sign_4096: given.sign_4096.or(file.sign_4096),
+            sign_4096_kid: given.sign_4096_kid.or(file.sign_4096_kid),
+            encrypt_to: given.encrypt_to.or(file.encrypt_to),
+            encrypt_kid: given.encrypt_kid.or(file.encrypt_kid),
+            roots: given.roots.or(file.roots),
+            api_key: api_key.or(file.api_key),
+            api_key_header: given.api_key_header.or(file.api_key_header),
+        })
     }
 
     /// Reads the file. Names of files in it become relative to the working folder.

@@ -1,8 +1,8 @@
 //! A right token request, and what comes back (Specification: "Obtain access token", "Access token response").
 
-use super::body;
+use super::body::{self, Members};
 use super::forge::Assertion;
-use super::judge::{Bearer, Endpoint, Got, Judge, path_of, status_of};
+use super::judge::{Bearer, Endpoint, Got, Judge, differs, path_of, status_of};
 use super::wire::{Answer, Call};
 use crate::error::JudgeError;
 use crate::row::Verdict;
@@ -49,35 +49,17 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
         // A report without the rows of statements would have no rest to judge later.
         Got::NotRun(reason) => return Err(JudgeError::NoToken { reason }),
     };
-    let all = |found: &dyn Fn(&Answer) -> Verdict| found(&answer);
-    let verdict = all(&|answer| status_of(answer, &[200]));
-    judge.row("S20.13", "a right token request is answered 200", verdict);
-    let url = judge.target.token_url.clone();
-    judge.row("S20.2", "the path is /v1.0/auth", all(&|answer| path_of(answer, &url, TOKEN_PATH)));
+    judge.row("S20.13", "a right token request is answered 200", status_of(&answer, &[200]));
+    judge.row("S20.2", "the path is /v1.0/auth", path_of(&answer, &judge.target.token_url, TOKEN_PATH));
     if answer.status != 200 {
         // Nothing else can be said about an answer that is not the one.
         return Ok(());
     }
-    let members = |answer: &Answer, found: &dyn Fn(&body::Members<'_>) -> Verdict| match body::object(&answer.body) {
-        Ok(members) => found(&members),
-        Err(_) => Verdict::NotSeen("the body cannot be read".to_owned()),
-    };
-    let verdict = all(&|answer| three_members(&answer.body).map_or_else(Verdict::Failed, |()| Verdict::Passed));
-    judge.row("S20.15", "the answer is JSON with expires_in, token_type and access_token", verdict);
-    let verdict = all(&|answer| match answer.header(REQUEST_KEY.as_str()) {
-        Some(found) => body::guid("X-RequestKey", found).map_or_else(Verdict::Failed, |_| Verdict::Passed),
-        None => Verdict::Failed("expected the header X-RequestKey once, found none or several".to_owned()),
-    });
-    judge.row("S7.1", "the answer has the header X-RequestKey with a GUID", verdict);
-    let verdict =
-        all(&|answer| members(answer, &|members| seconds(members).map_or_else(Verdict::Failed, |_| Verdict::Passed)));
-    judge.row("S7.3", "expires_in is a whole number of seconds", verdict);
-    let verdict = all(&|answer| members(answer, &token_type));
-    judge.row("S7.5", "token_type is Bearer", verdict);
-    let verdict = all(&|answer| members(answer, &access_token));
-    judge.row("S7.6", "access_token is a hyphenated GUID", verdict);
+    for (id, title, check) in ROWS {
+        judge.row(id, title, check(&answer, body::object(&answer.body)).unwrap_or_else(Verdict::Failed));
+    }
     if judge.target.scopes.len() > 1 {
-        judge.row("S20.9", "several scopes are separated by a space", all(&|_| Verdict::Passed));
+        judge.row("S20.9", "several scopes are separated by a space", Verdict::Passed);
     }
     judge.bearer = bearer(&answer);
     Ok(())
@@ -109,18 +91,8 @@ pub(super) fn bearer(answer: &Answer) -> Option<Bearer> {
     Some(Bearer { token: token.to_owned(), until: Instant::now() + lifetime })
 }
 
-fn three_members(text: &[u8]) -> Result<(), String> {
-    let members = body::object(text)?;
-    for name in ["expires_in", "token_type", "access_token"] {
-        if members.get(name).is_none() {
-            return Err(format!("expected the member {name}, found none"));
-        }
-    }
-    Ok(())
-}
-
 /// `expires_in`.
-pub(super) fn seconds(members: &body::Members<'_>) -> Result<u64, String> {
+pub(super) fn seconds(members: &Members<'_>) -> Result<u64, String> {
     match members.get("expires_in") {
         Some(JsonValue::Number(number)) => number
             .as_u64()
@@ -130,25 +102,43 @@ pub(super) fn seconds(members: &body::Members<'_>) -> Result<u64, String> {
     }
 }
 
-fn token_type(members: &body::Members<'_>) -> Verdict {
-    match body::text(members, "token_type") {
-        Ok("Bearer") => Verdict::Passed,
-        // RFC 6749 section 5.1: its value is case insensitive.
-        Ok(found) if found.eq_ignore_ascii_case("Bearer") => {
-            Verdict::Noted(format!("expected Bearer, found {}", excerpt(found)))
+/// The rows about an answer with the status 200: clause, title, and what is right. An error is a failure.
+const ROWS: [(&str, &str, fn(&Answer, Result<Members<'_>, String>) -> Result<Verdict, String>); 5] = [
+    ("S20.15", "the answer is JSON with expires_in, token_type and access_token", |_, members| {
+        let members = members?;
+        match ["expires_in", "token_type", "access_token"].into_iter().find(|name| members.get(name).is_none()) {
+            Some(missing) => Err(format!("expected the member {missing}, found none")),
+            None => Ok(Verdict::Passed),
         }
-        Ok(found) => Verdict::Failed(format!("expected Bearer, found {}", excerpt(found))),
-        Err(what) => Verdict::Failed(what),
-    }
-}
+    }),
+    ("S7.1", "the answer has the header X-RequestKey with a GUID", |answer, _| {
+        let found = answer.header(REQUEST_KEY.as_str());
+        let found = found.ok_or("expected the header X-RequestKey once, found none or several")?;
+        body::guid("X-RequestKey", found).map(|_| Verdict::Passed)
+    }),
+    ("S7.3", "expires_in is a whole number of seconds", |_, members| {
+        members.map_or_else(unreadable, |members| seconds(&members).map(|_| Verdict::Passed))
+    }),
+    ("S7.5", "token_type is Bearer", |_, members| {
+        members.map_or_else(unreadable, |members| match body::text(&members, "token_type")? {
+            "Bearer" => Ok(Verdict::Passed),
+            // RFC 6749 section 5.1: its value is case insensitive.
+            found if found.eq_ignore_ascii_case("Bearer") => Ok(Verdict::Noted(differs("Bearer", Some(found)))),
+            found => Err(differs("Bearer", Some(found))),
+        })
+    }),
+    ("S7.6", "access_token is a hyphenated GUID", |_, members| {
+        members.map_or_else(unreadable, |members| {
+            match body::guid("access_token", body::text(&members, "access_token")?) {
+                Ok(_) => Ok(Verdict::Passed),
+                // The token itself is a secret.
+                Err(_) => Err("expected a hyphenated GUID as access_token, found another text".to_owned()),
+            }
+        })
+    }),
+];
 
-fn access_token(members: &body::Members<'_>) -> Verdict {
-    match body::text(members, "access_token") {
-        // The token itself is a secret.
-        Ok(found) => match body::guid("access_token", found) {
-            Ok(_) => Verdict::Passed,
-            Err(_) => Verdict::Failed("expected a hyphenated GUID as access_token, found another text".to_owned()),
-        },
-        Err(what) => Verdict::Failed(what),
-    }
+/// The first row says what is wrong with the body.
+fn unreadable(_: String) -> Result<Verdict, String> {
+    Ok(Verdict::NotSeen("the body cannot be read".to_owned()))
 }
