@@ -50,7 +50,7 @@ use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
 /// let today = Date::parse("2021-07-29")?;
 /// let paid = Booking::new(BookingKind::FastPaymentIn, "1250.00 AUD".parse()?, today).reference("FP0001");
 /// assert_eq!(ledger.book(&account, &paid).await?, Booked::New(1));
-/// assert_eq!(ledger.book(&account, &paid).await?, Booked::Already(1));
+/// assert_eq!(ledger.book(&account, &paid).await?, Booked::Known(1));
 /// # Ok(())
 /// # }
 /// ```

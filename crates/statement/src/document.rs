@@ -1,11 +1,8 @@
 //! Reading and checking the document inside a received answer.
 
-use crate::{ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder, StatementRequest};
+use crate::{MaxEntries, ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder, StatementRequest};
 use bankrail_camt052::{AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions};
 use bankrail_values::excerpt;
-
-/// The most entries of one answer (Default: "Statement exchange").
-const MOST_ENTRIES: usize = 1000;
 
 impl ReceivedStatement {
     /// Reads the payload tolerantly. Deviations from the rules of the message are in the findings of the result.
@@ -53,7 +50,7 @@ impl ReceivedStatement {
         if count == 0 && self.page != ReceivedPage::Last {
             self.findings.push(ReplyFinding::MoreWithoutEntries);
         }
-        let limit = request.entries_at_most().min(MOST_ENTRIES);
+        let limit = request.entries_at_most().min(MaxEntries::MAX.get().into());
         if count > limit {
             self.findings.push(ReplyFinding::TooManyEntries { limit, found: count });
         }

@@ -29,7 +29,7 @@ pub enum Booked {
     /// It was booked.
     New(u64),
     /// The account has the same entry under the same key, and nothing was changed.
-    Already(u64),
+    Known(u64),
 }
 
 /// Books an entry. The caller makes one step of its changes.
@@ -43,7 +43,7 @@ pub(super) fn book(
     if let Some(key) = key {
         check_text(BookingMember::Key, key, Booking::MAX_KEY)?;
         if let Some((number, known)) = known(connection, account, key)? {
-            return if known == *entry { Ok(Booked::Already(number)) } else { Err(BookError::Conflict) };
+            return if known == *entry { Ok(Booked::Known(number)) } else { Err(BookError::Conflict) };
         }
     }
     let balance = account.balance.checked_add(change).ok_or(BookError::Balance)?;

@@ -101,7 +101,7 @@ pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> 
     let balance = ledger.balance(account).await.map_err(|error| failed(&error))?.unwrap_or(balance);
     let account = shown(account.as_str()).into_owned();
     match booked {
-        Booked::Already(number) => output.line(format_args!("booked before as entry {number} of {account}"))?,
+        Booked::Known(number) => output.line(format_args!("booked before as entry {number} of {account}"))?,
         Booked::New(number) => output.line(format_args!("booked as entry {number} of {account} on {day}"))?,
         _ => output.line("booked")?,
     }

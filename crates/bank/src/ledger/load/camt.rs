@@ -24,7 +24,7 @@ const BALANCES: [BalanceCode; 4] = [
 ];
 
 /// A part of a document.
-pub(super) enum Part {
+pub(super) enum DocumentPart {
     Start(Box<Head>),
     Entry(Box<Entry>),
     End,
@@ -40,7 +40,7 @@ pub(super) struct Head {
 
 /// A document part by part.
 pub(super) trait Source {
-    fn next(&mut self) -> Result<Option<Part>, ReadError>;
+    fn next(&mut self) -> Result<Option<DocumentPart>, ReadError>;
     /// `GrpHdr/MsgId`.
     fn message_id(&self) -> String;
 }
@@ -59,17 +59,17 @@ macro_rules! source {
         }
 
         impl<R: BufRead> Source for $Source<R> {
-            fn next(&mut self) -> Result<Option<Part>, ReadError> {
+            fn next(&mut self) -> Result<Option<DocumentPart>, ReadError> {
                 use $message::StreamItem as Item;
                 Ok(self.0.next_item()?.map(|item| match item {
-                    Item::$Start(group) => Part::Start(Box::new(Head {
+                    Item::$Start(group) => DocumentPart::Start(Box::new(Head {
                         id: group.id.as_str().to_owned(),
                         account: group.account,
                         balances: group.balances,
                     })),
-                    Item::Entry(entry) => Part::Entry(entry),
-                    Item::$End(_) => Part::End,
-                    _ => Part::MessageEnd,
+                    Item::Entry(entry) => DocumentPart::Entry(entry),
+                    Item::$End(_) => DocumentPart::End,
+                    _ => DocumentPart::MessageEnd,
                 }))
             }
 
@@ -111,12 +111,12 @@ pub(super) fn load(
     let broken = |error: ReadError| LoadError::Document(Box::new(error));
     while let Some(part) = source.next().map_err(broken)? {
         match part {
-            Part::Start(head) => {
+            DocumentPart::Start(head) => {
                 report += 1;
                 let started = start(connection, *head, &source.message_id(), report);
                 open = Some(started.map_err(|source| LoadError::Report { report, source })?);
             }
-            Part::Entry(entry) => {
+            DocumentPart::Entry(entry) => {
                 let Some(open) = &mut open else { continue };
                 open.entries += 1;
                 if entry.status != EntryStatus::Booked {
@@ -127,15 +127,15 @@ pub(super) fn load(
                 let located = |source| LoadError::Entry { report, entry: number, source: Box::new(source) };
                 match add(connection, open, *entry, options).map_err(located)? {
                     Booked::New(_) => loaded.booked += 1,
-                    Booked::Already(_) => loaded.already += 1,
+                    Booked::Known(_) => loaded.already += 1,
                 }
             }
-            Part::End => {
+            DocumentPart::End => {
                 let Some(open) = open.take() else { continue };
                 let agrees = end(connection, &open).map_err(|source| LoadError::Report { report, source })?;
                 loaded.other_balances += u64::from(!agrees);
             }
-            Part::MessageEnd => {}
+            DocumentPart::MessageEnd => {}
         }
     }
     Ok(loaded)

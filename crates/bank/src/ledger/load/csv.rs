@@ -44,7 +44,7 @@ pub(super) fn load(connection: &Connection, rows: impl Read) -> Result<Loaded, L
         let row = Row { columns: &columns, record: &record };
         match row.book(connection).map_err(|(column, source)| LoadError::Row { line, column, source })? {
             Booked::New(_) => loaded.booked += 1,
-            Booked::Already(_) => loaded.already += 1,
+            Booked::Known(_) => loaded.already += 1,
         }
     }
     Ok(loaded)

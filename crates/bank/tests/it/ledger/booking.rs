@@ -20,8 +20,8 @@ async fn a_booking_changes_the_balance_and_is_booked_once() {
     // Without a key, an equal one is another.
     assert_eq!(ledger.book(&account(), &fee).await.unwrap(), Booked::New(3));
     assert_eq!(balance(&ledger).await, "-20.50 AUD");
-    assert_eq!(ledger.book(&account(), &paid("10.00 AUD").reference("FP1")).await.unwrap(), Booked::Already(1));
-    assert_eq!(ledger.book(&account(), &paid("10 AUD").reference("FP1").key("FP1")).await.unwrap(), Booked::Already(1));
+    assert_eq!(ledger.book(&account(), &paid("10.00 AUD").reference("FP1")).await.unwrap(), Booked::Known(1));
+    assert_eq!(ledger.book(&account(), &paid("10 AUD").reference("FP1").key("FP1")).await.unwrap(), Booked::Known(1));
     let other = ledger.book(&account(), &paid("10.01 AUD").reference("FP1")).await;
     assert!(matches!(other, Err(BookError::Conflict)), "{other:?}");
     // A key of its own lets entries share a reference.

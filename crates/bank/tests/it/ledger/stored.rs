@@ -48,7 +48,7 @@ async fn entries_of_an_earlier_version_are_read_first() {
     assert!(before.entries.iter().all(|entry| matches!(entry, PageEntry::Model(_))));
     assert_eq!(before.read_entries().unwrap(), now);
     let again = paid("25.00 AUD").reference("FP1").narrative("rent 👍");
-    assert_eq!(ledger.book(&account(), &again).await.unwrap(), Booked::Already(1));
+    assert_eq!(ledger.book(&account(), &again).await.unwrap(), Booked::Known(1));
     let other = paid("26.00 AUD").reference("FP1").narrative("rent 👍");
     assert!(matches!(ledger.book(&account(), &other).await, Err(BookError::Conflict)));
     change(&store, "UPDATE bankrail_account_entry SET entry = '<Ntry/><Ntry/>' WHERE number = 1").await;
