@@ -1,11 +1,8 @@
 //! `bankrail provider`: a bank in a box, and what acts on its data.
 
 mod book;
-mod calls;
-mod certificate;
 mod customers;
 mod demo;
-mod fault;
 mod folder;
 mod keys;
 mod limits;

@@ -3,27 +3,31 @@
 use crate::booking::{Booked, Booking};
 use crate::call::{Call, Endpoint};
 use crate::directory::FakeDirectory;
-use crate::fault::{Fault, Plan};
-use crate::front::Front;
+use crate::emulator::{Emulator, EmulatorOptions, Engines};
+use crate::fault::Fault;
 use crate::ids::Ids;
 use crate::keys;
 use crate::ledger::FakeLedger;
-use crate::listener::{Bound, Certificate, Running};
+use crate::listener::{Bound, OwnCertificate, Running};
 use crate::options::FakeBankOptions;
 use crate::story::{MandateStory, PaymentStory};
 use crate::test_account::TestAccount;
-use crate::webhooks::Webhooks;
+use crate::webhooks::{Webhooks, dispatcher_options};
 use bankrail_client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
 use bankrail_client_assertion::token::{ScopeSet, names};
 use bankrail_client_assertion::{Audience, CustomerCode, Verifier, VerifierOptions};
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail_jose::{KeySet, SigningKey};
 use bankrail_rate_limit::{Limiter, MemoryCounters};
-use bankrail_service::{ApiKeyHash, CursorSecret, Customer, Provider, RegisteredAccount};
+use bankrail_service::{ApiKeyHash, CursorSecret, Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Clock as _, Currency, ManualClock, Timestamp};
-use std::sync::{Arc, Mutex};
+use std::error::Error;
+use std::sync::Arc;
+
+/// The calls that are kept; the oldest are forgotten.
+const MAX_CALLS: usize = 10_000;
 
 /// A bank on loopback for tests: the provider of `bankrail-service` over stores in memory, with a clock, accounts and
 /// faults that the test controls.
@@ -61,9 +65,9 @@ struct Bank {
     ids: Arc<Ids>,
     ledger: Arc<FakeLedger>,
     directory: Arc<FakeDirectory>,
-    front: Arc<Front>,
+    emulator: Emulator,
     webhooks: Webhooks,
-    certificate: Option<Certificate>,
+    certificate: Option<OwnCertificate>,
     url: String,
     _server: Running,
 }
@@ -96,35 +100,36 @@ impl FakeBank {
         let (ledger, directory) = (Arc::new(FakeLedger::new()), Arc::new(FakeDirectory::new()));
         let store = MemoryStore::new();
         let bound = Bound::any_port().await;
-        let certificate = (!options.plain_http).then(Certificate::generate);
+        let certificate = (!options.plain_http).then(OwnCertificate::generate);
         let url = bound.url(certificate.as_ref());
-        let audience = Audience::parse(&format!("{url}{}", TOKEN_PATH)).expect("an address is an audience");
-        let provider = Provider::new(
-            Arc::clone(&directory) as _,
-            Arc::clone(&ledger) as _,
-            Arc::new(store.clone()),
-            Verifier::new(audience, VerifierOptions::new()),
-            options
-                .provider
-                .clock(clock.clone())
-                .limiter(Arc::new(Limiter::new(options.limits, Arc::new(MemoryCounters::default()))))
-                .cursor_secret(CursorSecret::from_bytes([7; 32]))
-                .base_path("")
-                .token_path(TOKEN_PATH)
-                .statement_path(STATEMENT_PATH),
-        );
-        let provider = provider.unwrap_or_else(|error| panic!("the options of the fake bank's provider: {error}"));
-        let front = Arc::new(Front {
-            provider: provider.router(),
-            plan: Plan::default(),
-            store,
-            clock: clock.clone(),
-            ids: ids.clone(),
-            state: Mutex::default(),
-        });
-        let webhooks = Webhooks::new(&clock, &ids, certificate.as_ref());
-        let _server = bound.serve(front.router(), certificate.as_ref());
-        let bank = Bank { clock, ids, ledger, directory, front, webhooks, certificate, url, _server };
+        let audience = Audience::parse(&format!("{url}{TOKEN_PATH}")).expect("an address is an audience");
+        let webhooks = Webhooks::new(&ids, certificate.as_ref());
+        let engines = Engines {
+            directory: directory.clone(),
+            ledger: ledger.clone(),
+            tokens: Arc::new(store.clone()),
+            outbox: Arc::new(store.outbox()),
+            transport: webhooks.transport(),
+        };
+        let provider = options
+            .provider
+            .limiter(Arc::new(Limiter::new(options.limits, Arc::new(MemoryCounters::default()))))
+            .cursor_secret(CursorSecret::from_bytes([7; 32]))
+            .base_path("")
+            .token_path(TOKEN_PATH)
+            .statement_path(STATEMENT_PATH);
+        let mut emulated = EmulatorOptions::new()
+            .clock(clock.clone())
+            .provider(provider)
+            .dispatcher(dispatcher_options())
+            .faults(options.faults)
+            .seed(options.seed)
+            .calls(MAX_CALLS);
+        (emulated.keeps_requests, emulated.ids) = (true, Some(ids.clone()));
+        let emulator = Emulator::new(engines, Verifier::new(audience, VerifierOptions::new()), emulated);
+        let emulator = emulator.unwrap_or_else(|error| panic!("the fake bank: {}", source(&error)));
+        let _server = bound.serve(emulator.router(), certificate.as_ref());
+        let bank = Bank { clock, ids, ledger, directory, emulator, webhooks, certificate, url, _server };
         let bank = Self(Arc::new(bank));
         bank.insert_customer(&code(Self::CUSTOMER), Self::API_KEY, &keys::first_assertion_key());
         bank.open_account(&bank.account(), Currency::AUD);
@@ -141,7 +146,7 @@ impl FakeBank {
     #[must_use]
     pub fn roots(&self) -> TlsRoots {
         match &self.0.certificate {
-            Some(certificate) => TlsRoots::OnlyPem(certificate.pem().into()),
+            Some(certificate) => TlsRoots::OnlyPem(certificate.authority_pem.clone().into()),
             None => TlsRoots::Platform,
         }
     }
@@ -265,7 +270,7 @@ impl FakeBank {
     /// If a call of the endpoint cannot meet this fault.
     #[track_caller]
     pub fn fail(&self, endpoint: Endpoint, fault: Fault) {
-        self.0.front.plan.next(endpoint, fault);
+        self.0.emulator.front.plan.next(endpoint, fault);
     }
 
     /// Orders a fault for the `nth` call of an endpoint from now on; 1 is the next.
@@ -274,29 +279,31 @@ impl FakeBank {
     /// If `nth` is 0 or a call of the endpoint cannot meet this fault.
     #[track_caller]
     pub fn fail_nth(&self, endpoint: Endpoint, nth: u64, fault: Fault) {
-        self.0.front.plan.nth(endpoint, nth, fault);
+        self.0.emulator.front.plan.nth(endpoint, nth, fault);
     }
 
     /// The faults that no call has met yet. A test that ends with some has not tested what it says.
     #[must_use]
     pub fn faults_left(&self) -> Vec<(Endpoint, Fault)> {
-        self.0.front.plan.left()
+        self.0.emulator.front.plan.left()
     }
 
     /// Forgets the faults that no call has met yet.
     pub fn clear_faults(&self) {
-        self.0.front.plan.clear();
+        self.0.emulator.front.plan.clear();
     }
 
     /// The calls of the bank's endpoints since its start or [`FakeBank::forget_calls`], oldest first; the last 10,000.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
-        self.0.front.calls()
+        let mut calls = self.0.emulator.calls().newest();
+        calls.reverse();
+        calls
     }
 
     /// Forgets the calls so far.
     pub fn forget_calls(&self) {
-        self.0.front.forget_calls();
+        self.0.emulator.calls().forget();
     }
 
     /// A mandate whose life begins now; its messages have the times of the bank's clock.
@@ -311,11 +318,15 @@ impl FakeBank {
         PaymentStory::new(self.0.ids.number(), self.clock())
     }
 
+    pub(crate) fn emulator(&self) -> &Emulator {
+        &self.0.emulator
+    }
+
     pub(crate) fn webhooks(&self) -> &Webhooks {
         &self.0.webhooks
     }
 
-    pub(crate) fn certificate(&self) -> Option<&Certificate> {
+    pub(crate) fn certificate(&self) -> Option<&OwnCertificate> {
         self.0.certificate.as_ref()
     }
 }
@@ -323,4 +334,9 @@ impl FakeBank {
 #[track_caller]
 fn code(text: &str) -> CustomerCode {
     CustomerCode::parse(text).unwrap_or_else(|error| panic!("a customer: {error}"))
+}
+
+/// The deepest cause of an error.
+fn source(error: &dyn Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |deeper| source(deeper))
 }

@@ -1,11 +1,12 @@
-//! What the fake bank was asked, and what it answered.
+//! What a bank was asked, and what it answered.
 
 use crate::fault::Fault;
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
-use bankrail_values::Timestamp;
+use bankrail_values::{HyphenatedUuid, Timestamp};
 use bytes::Bytes;
 use http::HeaderMap;
 use std::fmt;
+use std::time::Duration;
 
 /// An endpoint of the bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,8 +16,8 @@ pub enum Endpoint {
     Token,
     /// `POST /accounts/v2.0/statement`
     Statement,
-    /// Any other path, which is answered 404.
-    Unknown,
+    /// Any other path: that of a document, or one that is answered 404.
+    Other,
 }
 
 impl Endpoint {
@@ -24,7 +25,7 @@ impl Endpoint {
         match path {
             TOKEN_PATH => Self::Token,
             STATEMENT_PATH => Self::Statement,
-            _ => Self::Unknown,
+            _ => Self::Other,
         }
     }
 }
@@ -34,7 +35,7 @@ impl fmt::Display for Endpoint {
         out.write_str(match self {
             Self::Token => "token",
             Self::Statement => "statement",
-            Self::Unknown => "unknown path",
+            Self::Other => "other path",
         })
     }
 }
@@ -52,21 +53,55 @@ impl fmt::Display for Endpoint {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
+    /// Its number, from 1 on. [`Calls::record`](crate::Calls::record) sets it.
+    pub number: u64,
     /// The endpoint.
     pub endpoint: Endpoint,
     /// The bank's time.
     pub at: Timestamp,
-    /// The headers, secrets included.
+    /// `X-RequestKey` of the answer.
+    pub request_key: Option<HyphenatedUuid>,
+    /// The method, cut after 200 characters.
+    pub method: String,
+    /// The path, cut after 200 characters.
+    pub path: String,
+    /// The headers, secrets included; none unless the bank keeps requests, as a [`FakeBank`](crate::FakeBank) does.
     pub headers: HeaderMap,
-    /// The body, at most 64 KiB.
+    /// The body, at most 64 KiB; empty unless the bank keeps requests.
     pub body: Bytes,
+    /// The customer whose API key it had.
+    pub customer: Option<String>,
     /// The status; `None` if there was no answer.
     pub status: Option<u16>,
     /// The fault that the call met.
     pub fault: Option<Fault>,
+    /// Why it was refused; never a secret.
+    pub reason: Option<String>,
+    /// How long it took.
+    pub took: Duration,
 }
 
 impl Call {
+    /// A call that has no answer yet.
+    #[must_use]
+    pub fn new(endpoint: Endpoint, at: Timestamp) -> Self {
+        Self {
+            number: 0,
+            endpoint,
+            at,
+            request_key: None,
+            method: String::new(),
+            path: String::new(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            customer: None,
+            status: None,
+            fault: None,
+            reason: None,
+            took: Duration::ZERO,
+        }
+    }
+
     /// The member of a statement request with this name, as text.
     fn member(&self, name: &str) -> Option<String> {
         let body: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
@@ -106,21 +141,4 @@ impl fmt::Display for Call {
     }
 }
 
-impl fmt::Debug for Call {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.to_string(), out)
-    }
-}
-
-impl PartialEq<str> for Call {
-    fn eq(&self, line: &str) -> bool {
-        let own = self.to_string();
-        own == line
-    }
-}
-
-impl PartialEq<&str> for Call {
-    fn eq(&self, line: &&str) -> bool {
-        *self == **line
-    }
-}
+compared_as_text!(Call);

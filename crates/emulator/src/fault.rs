@@ -1,13 +1,11 @@
-//! Faults to order.
+//! The kinds of faults: what each does, which calls can meet it, and its names on a command line.
 
 use crate::call::Endpoint;
 use http::HeaderValue;
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What goes wrong with one call of a [`FakeBank`](crate::FakeBank).
+/// What goes wrong with one call of an [`Emulator`](crate::Emulator) or a [`FakeBank`](crate::FakeBank).
 ///
 /// Faults that answer in the bank's place are charged to no limit, as those of a gateway in front of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +29,8 @@ pub enum Fault {
     },
     /// The connection is closed without an answer.
     Reset,
+    /// The bank's answer, this much later, in real time.
+    Late(Duration),
     /// The bank's answer breaks off after half of its body.
     HalfBody,
     /// The token is revoked before the call is served: that of a statement call, so that the bank answers 401, or the
@@ -59,24 +59,79 @@ pub enum Fault {
     },
 }
 
+const HTML: &str = "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>";
+
+/// What each name orders.
+const NAMED: [(&str, fn() -> Fault); 14] = [
+    ("429", || Fault::TooManyCalls { retry_after: Some(Duration::from_secs(1)) }),
+    ("500", || Fault::Status(500)),
+    ("503", || Fault::Status(503)),
+    ("html", || Fault::Answer { status: 502, content_type: "text/html".to_owned(), body: HTML.into() }),
+    ("slow", || Fault::Late(Duration::from_secs(3))),
+    ("reset", || Fault::Reset),
+    ("half-body", || Fault::HalfBody),
+    ("stale-token", || Fault::StaleToken),
+    ("repeating-cursor", || Fault::RepeatingCursor),
+    ("wrong-narrative", || Fault::WrongNarrative),
+    ("slow-drip", || Fault::SlowDrip { bytes: 256, pause: Duration::from_millis(200) }),
+    ("gzip", || Fault::Gzip),
+    ("content-type", || Fault::ContentType("text/plain".to_owned())),
+    ("endless", || Fault::Endless { bytes: 1 << 30 }),
+];
+
 impl Fault {
-    /// Checks that a call of this endpoint can meet the fault.
-    fn check(&self, endpoint: Endpoint) -> Result<(), String> {
-        let answerable = |content_type: &str| match HeaderValue::try_from(content_type) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(format!("expected a content type that a header can carry, found {content_type:?}")),
-        };
+    /// What a call says of the fault that it met, and which calls can meet it.
+    const fn facts(&self) -> (&'static str, &'static [Endpoint]) {
+        const ANY: &[Endpoint] = &[Endpoint::Token, Endpoint::Statement, Endpoint::Other];
+        const STATEMENT: &[Endpoint] = &[Endpoint::Statement];
         match self {
-            Self::RepeatingCursor | Self::WrongNarrative if endpoint != Endpoint::Statement => {
-                Err(format!("expected a fault of a {endpoint} call, found: {self}"))
-            }
+            Self::TooManyCalls { .. } => ("too many calls", ANY),
+            Self::Status(_) => ("status", ANY),
+            Self::Answer { .. } => ("another answer", ANY),
+            Self::Reset => ("reset", ANY),
+            Self::Late(_) => ("late", ANY),
+            Self::HalfBody => ("half body", ANY),
+            Self::StaleToken => ("stale token", ANY),
+            Self::RepeatingCursor => ("repeating cursor", STATEMENT),
+            Self::WrongNarrative => ("wrong narrative", STATEMENT),
+            Self::SlowDrip { .. } => ("slow drip", ANY),
+            Self::Gzip => ("gzip", ANY),
+            Self::ContentType(_) => ("another content type", ANY),
+            Self::Endless { .. } => ("endless body", ANY),
+        }
+    }
+
+    /// The names of [`Fault::named`], in the order of the kinds.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|(name, _)| *name)
+    }
+
+    /// The fault of a name such as `500`, `html` or `half-body`, for a command line: one or more for each kind.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        NAMED.iter().find(|(known, _)| *known == name).map(|(_, fault)| fault())
+    }
+
+    /// Whether a call of this endpoint can meet the fault.
+    pub(crate) fn concerns(&self, endpoint: Endpoint) -> bool {
+        self.facts().1.contains(&endpoint)
+    }
+
+    /// Checks that a call of this endpoint can meet the fault.
+    pub(crate) fn check(&self, endpoint: Endpoint) -> Result<(), String> {
+        match self {
+            _ if !self.concerns(endpoint) => Err(format!("expected a fault of a {endpoint} call, found: {self}")),
             Self::Status(status) if !(400..=599).contains(status) => {
                 Err(format!("expected a status of 400 to 599, found {status}"))
             }
             Self::Answer { status, .. } if !(200..=599).contains(status) => {
                 Err(format!("expected a status of 200 to 599, found {status}"))
             }
-            Self::Answer { content_type, .. } | Self::ContentType(content_type) => answerable(content_type),
+            Self::Answer { content_type, .. } | Self::ContentType(content_type)
+                if HeaderValue::try_from(content_type).is_err() =>
+            {
+                Err(format!("expected a content type that a header can carry, found {content_type:?}"))
+            }
             _ => Ok(()),
         }
     }
@@ -84,105 +139,15 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::TooManyCalls { .. } => "too many calls",
-            Self::Status(_) => "status",
-            Self::Answer { .. } => "another answer",
-            Self::Reset => "reset",
-            Self::HalfBody => "half body",
-            Self::StaleToken => "stale token",
-            Self::RepeatingCursor => "repeating cursor",
-            Self::WrongNarrative => "wrong narrative",
-            Self::SlowDrip { .. } => "slow drip",
-            Self::Gzip => "gzip",
-            Self::ContentType(_) => "another content type",
-            Self::Endless { .. } => "endless body",
-        })
-    }
-}
-
-/// The faults that are ordered, by endpoint and number of the call.
-#[derive(Debug, Default)]
-pub(crate) struct Plan(Mutex<BTreeMap<Endpoint, Ordered>>);
-
-#[derive(Debug, Default)]
-struct Ordered {
-    /// How many calls there were.
-    calls: u64,
-    faults: BTreeMap<u64, Fault>,
-}
-
-impl Plan {
-    /// Orders a fault for the first call from now on that has none.
-    #[track_caller]
-    pub(crate) fn next(&self, endpoint: Endpoint, fault: Fault) {
-        self.order(endpoint, fault, |ordered| {
-            (ordered.calls + 1..).find(|call| !ordered.faults.contains_key(call)).unwrap_or(u64::MAX)
-        });
-    }
-
-    /// Orders a fault for the `nth` call from now on.
-    #[track_caller]
-    pub(crate) fn nth(&self, endpoint: Endpoint, nth: u64, fault: Fault) {
-        assert!(nth > 0, "expected the number of a call from 1 on, found 0");
-        self.order(endpoint, fault, |ordered| ordered.calls.saturating_add(nth));
-    }
-
-    #[track_caller]
-    fn order(&self, endpoint: Endpoint, fault: Fault, call: impl FnOnce(&Ordered) -> u64) {
-        fault.check(endpoint).unwrap_or_else(|mistake| panic!("{mistake}"));
-        let mut plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let ordered = plan.entry(endpoint).or_default();
-        let call = call(ordered);
-        ordered.faults.insert(call, fault);
-    }
-
-    /// Counts a call and returns its fault.
-    pub(crate) fn take(&self, endpoint: Endpoint) -> Option<Fault> {
-        let mut plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let ordered = plan.entry(endpoint).or_default();
-        ordered.calls += 1;
-        ordered.faults.remove(&ordered.calls)
-    }
-
-    /// The faults that no call has met yet.
-    pub(crate) fn left(&self) -> Vec<(Endpoint, Fault)> {
-        let plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = plan.iter().flat_map(|(endpoint, ordered)| ordered.faults.values().map(|fault| (*endpoint, fault)));
-        left.map(|(endpoint, fault)| (endpoint, fault.clone())).collect()
-    }
-
-    /// Forgets all faults.
-    pub(crate) fn clear(&self) {
-        for ordered in self.0.lock().unwrap_or_else(PoisonError::into_inner).values_mut() {
-            ordered.faults.clear();
-        }
+        out.write_str(self.facts().0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn faults_meet_the_calls_that_they_are_ordered_for() {
-        let plan = Plan::default();
-        plan.nth(Endpoint::Statement, 2, Fault::Reset);
-        plan.next(Endpoint::Statement, Fault::Gzip);
-        plan.next(Endpoint::Statement, Fault::HalfBody);
-        plan.next(Endpoint::Token, Fault::Status(500));
-        let met = || plan.take(Endpoint::Statement);
-        assert_eq!([met(), met(), met(), met()], [Some(Fault::Gzip), Some(Fault::Reset), Some(Fault::HalfBody), None]);
-        assert_eq!(plan.left(), [(Endpoint::Token, Fault::Status(500))]);
-        plan.clear();
-        assert_eq!(plan.take(Endpoint::Token), None);
-    }
-
-    #[test]
-    #[should_panic(expected = "expected a fault of a token call, found: repeating cursor")]
-    fn a_token_has_no_cursor() {
-        Plan::default().next(Endpoint::Token, Fault::RepeatingCursor);
-    }
+    use std::collections::HashSet;
+    use std::mem::discriminant;
 
     #[test]
     fn faults_that_no_call_can_meet_are_refused() {
@@ -197,5 +162,15 @@ mod tests {
             assert!(fault.check(Endpoint::Statement).is_err(), "{fault:?}");
         }
         assert_eq!(answer(302, "text/html").check(Endpoint::Token), Ok(()));
+    }
+
+    #[test]
+    fn each_kind_has_a_name_and_each_name_a_fault_that_a_statement_call_can_meet() {
+        let kinds: HashSet<_> = Fault::names().map(|name| discriminant(&Fault::named(name).unwrap())).collect();
+        assert_eq!(kinds.len(), 13, "a kind without a name");
+        for name in Fault::names() {
+            assert_eq!(Fault::named(name).unwrap().check(Endpoint::Statement), Ok(()), "{name}");
+        }
+        assert_eq!(Fault::named("200"), None);
     }
 }

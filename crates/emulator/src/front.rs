@@ -1,19 +1,22 @@
-//! The front of the bank: it records each call and lets it meet its fault, and the provider answers it.
+//! What stands around the provider: it records each call and lets it meet its fault.
 
 use crate::body;
 use crate::call::{Call, Endpoint};
-use crate::fault::{Fault, Plan};
+use crate::calls::Calls;
+use crate::fault::Fault;
 use crate::ids::Ids;
-use crate::ledger::{WRONG_NARRATIVE, WrongNarrative};
+use crate::narrative::{WRONG_NARRATIVE, WrongNarrative};
+use crate::plan::Plan;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::State;
+use axum::middleware::{Next, from_fn_with_state, map_request_with_state};
 use bankrail_client_assertion::token::{AccessToken, TokenErrorBody, TokenErrorCode, TokenResponse, TokenStore};
-use bankrail_http::RequestKey;
 use bankrail_http::names::REQUEST_KEY;
+use bankrail_http::{RequestKey, RequestKeyLayer};
+use bankrail_service::CallOutcome;
 use bankrail_statement::{Cursor, ErrorCode, StatementErrorBody};
-use bankrail_stores::memory::MemoryStore;
-use bankrail_values::{Clock as _, HyphenatedUuid, ManualClock};
+use bankrail_values::{Clock, HyphenatedUuid};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
@@ -21,88 +24,81 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tower::ServiceExt as _;
+use std::time::Instant;
 
 /// The most bytes of a request that are recorded; the provider's own bounds are below.
 const MAX_REQUEST: usize = 64 * 1024;
 /// A statement in memory while it is spoiled: 1000 entries of the longest kind.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
-/// The calls that are kept; the oldest are forgotten.
-const MAX_CALLS: usize = 10_000;
+/// The characters of a method and a path that are kept.
+const MAX_TEXT: usize = 200;
 
 #[derive(Debug)]
 pub(crate) struct Front {
-    pub(crate) provider: Router,
     pub(crate) plan: Plan,
-    pub(crate) store: MemoryStore,
-    pub(crate) clock: Arc<ManualClock>,
-    pub(crate) ids: Arc<Ids>,
-    pub(crate) state: Mutex<FrontState>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct FrontState {
-    calls: Vec<Call>,
-    /// How many of the oldest calls were forgotten.
-    forgotten: usize,
+    pub(crate) calls: Calls,
+    /// Whether calls keep their headers and bodies, which hold secrets.
+    pub(crate) keeps_requests: bool,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) tokens: Arc<dyn TokenStore>,
+    /// Where request keys come from; random without it.
+    pub(crate) ids: Option<Arc<Ids>>,
     /// By account: the cursor that returns to its page until the account is asked for its first page.
-    repeating: HashMap<String, Repeating>,
+    pub(crate) repeating: Mutex<HashMap<String, Repeating>>,
 }
 
 #[derive(Debug)]
-struct Repeating {
+pub(crate) struct Repeating {
     cursor: String,
     /// Whether the provider does not know it, because it is that of the first page.
     is_invented: bool,
 }
 
+/// A call that is recorded when it ends: with its answer, or without one if its client is gone before.
+struct Recording<'a> {
+    calls: &'a Calls,
+    started: Instant,
+    call: Call,
+}
+
+impl Drop for Recording<'_> {
+    fn drop(&mut self) {
+        self.call.took = self.started.elapsed();
+        self.calls.record(self.call.clone());
+    }
+}
+
+/// A request, and the provider that answers it.
+struct Asked {
+    parts: Parts,
+    body: Bytes,
+    next: Next,
+}
+
+impl Asked {
+    async fn provide(self) -> Response<Body> {
+        self.next.run(Request::from_parts(self.parts, Body::from(self.body))).await
+    }
+}
+
 impl Front {
-    pub(crate) fn router(self: &Arc<Self>) -> Router {
-        Router::new().fallback(answer).with_state(Arc::clone(self))
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Repeating>> {
+        self.repeating.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn calls(&self) -> Vec<Call> {
-        self.lock().calls.clone()
+    /// The provider's router with the front around it.
+    pub(crate) fn around(self: &Arc<Self>, provider: Router) -> Router {
+        let front = from_fn_with_state(Arc::clone(self), answer);
+        provider.layer(front).layer(RequestKeyLayer::new()).layer(map_request_with_state(Arc::clone(self), give_key))
     }
 
-    pub(crate) fn forget_calls(&self) {
-        let mut state = self.lock();
-        state.forgotten += state.calls.len();
-        state.calls.clear();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, FrontState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records a call and returns its number.
-    fn begin(&self, call: Call) -> usize {
-        let mut state = self.lock();
-        if state.calls.len() >= MAX_CALLS {
-            state.calls.remove(0);
-            state.forgotten += 1;
-        }
-        state.calls.push(call);
-        state.forgotten + state.calls.len() - 1
-    }
-
-    fn end(&self, number: usize, status: StatusCode) {
-        let mut state = self.lock();
-        let at = number.checked_sub(state.forgotten);
-        if let Some(call) = at.and_then(|at| state.calls.get_mut(at)) {
-            call.status = Some(status.as_u16());
-        }
-    }
-
-    async fn serve(&self, mut parts: Parts, body: Bytes, endpoint: Endpoint, fault: Option<Fault>) -> Response<Body> {
-        let key = self.ids.uuid();
-        if let Some(key) = request_key(key) {
-            parts.extensions.insert(key);
-        }
-        let (repeating, body) = self.repeating(endpoint, body);
+    async fn serve(&self, mut asked: Asked, endpoint: Endpoint, fault: Option<Fault>) -> Response<Body> {
+        let key = RequestKey::of(&asked.parts.extensions).unwrap_or_else(RequestKey::random).uuid();
+        let (repeating, body) = self.repeating(endpoint, asked.body);
+        asked.body = body;
         match fault {
             None => {
-                let answer = self.provide(parts, body).await;
+                let answer = asked.provide().await;
                 match repeating {
                     Some(cursor) => under_cursor(answer, &cursor).await,
                     None => answer,
@@ -121,35 +117,40 @@ impl Front {
             }
             Some(Fault::Answer { status, content_type, body }) => {
                 let status = StatusCode::from_u16(status).expect(CHECKED);
-                made(status, &content_type, key, Body::from(body))
+                made(status, &content_type, Body::from(body))
             }
             Some(Fault::Reset) => Response::new(body::reset()),
-            Some(Fault::Endless { bytes }) => made(StatusCode::OK, JSON, key, body::endless(bytes)),
-            Some(Fault::StaleToken) => self.with_stale_token(endpoint, parts, body).await,
-            Some(Fault::RepeatingCursor) => self.begin_to_repeat(parts, body).await,
+            Some(Fault::Late(by)) => {
+                tokio::time::sleep(by).await;
+                asked.provide().await
+            }
+            Some(Fault::Endless { bytes }) => made(StatusCode::OK, JSON, body::endless(bytes)),
+            Some(Fault::StaleToken) => self.with_stale_token(endpoint, asked).await,
+            Some(Fault::RepeatingCursor) => self.begin_to_repeat(asked).await,
             Some(Fault::WrongNarrative) => {
-                let asked = member(&body, "includeNarrative").is_none_or(|asked| asked != false && asked != "false");
-                let wrong = if asked { WrongNarrative::Hidden } else { WrongNarrative::Shown };
-                WRONG_NARRATIVE.scope(wrong, self.provide(parts, body)).await
+                let includes = member(&asked.body, "includeNarrative");
+                let includes = includes.is_none_or(|includes| includes != false && includes != "false");
+                let wrong = if includes { WrongNarrative::Hidden } else { WrongNarrative::Shown };
+                WRONG_NARRATIVE.scope(wrong, asked.provide()).await
             }
             Some(Fault::HalfBody) => {
-                spoiled(self.provide(parts, body).await, |headers, body| {
+                spoiled(asked.provide().await, |headers, body| {
                     headers.insert(CONTENT_LENGTH, body.len().into());
                     body::half(body)
                 })
                 .await
             }
             Some(Fault::SlowDrip { bytes, pause }) => {
-                spoiled(self.provide(parts, body).await, |_, body| body::drip(body, bytes, pause)).await
+                spoiled(asked.provide().await, |_, body| body::drip(body, bytes, pause)).await
             }
             Some(Fault::ContentType(found)) => {
                 let value = HeaderValue::try_from(found).expect(CHECKED);
-                let mut answer = self.provide(parts, body).await;
+                let mut answer = asked.provide().await;
                 answer.headers_mut().insert(CONTENT_TYPE, value);
                 answer
             }
             Some(Fault::Gzip) => {
-                spoiled(self.provide(parts, body).await, |headers, body| {
+                spoiled(asked.provide().await, |headers, body| {
                     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                     headers.remove(CONTENT_LENGTH);
                     Body::from(body::gzip(&body))
@@ -159,20 +160,15 @@ impl Front {
         }
     }
 
-    async fn provide(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        let served = self.provider.clone().oneshot(Request::from_parts(parts, Body::from(body))).await;
-        served.unwrap_or_else(|never| match never {})
-    }
-
-    async fn with_stale_token(&self, endpoint: Endpoint, parts: Parts, body: Bytes) -> Response<Body> {
+    async fn with_stale_token(&self, endpoint: Endpoint, asked: Asked) -> Response<Body> {
         if endpoint == Endpoint::Statement {
-            let bearer = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+            let bearer = asked.parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
             if let Some(token) = bearer.and_then(|bearer| AccessToken::from_authorization(bearer).ok()) {
                 self.revoke(&token).await;
             }
-            return self.provide(parts, body).await;
+            return asked.provide().await;
         }
-        let (head, body) = self.provide(parts, body).await.into_parts();
+        let (head, body) = asked.provide().await.into_parts();
         let body = to_bytes(body, MAX_ANSWER).await.unwrap_or_default();
         if let Ok(response) = TokenResponse::from_json(&body) {
             self.revoke(&response.access_token).await;
@@ -181,35 +177,36 @@ impl Front {
     }
 
     async fn revoke(&self, token: &AccessToken) {
-        // The store in memory does not fail.
-        let _ = self.store.revoke(token.hash()).await;
+        // If the store fails, the token stays in force, and the provider reports the store's failures itself.
+        let _ = self.tokens.revoke(token.hash()).await;
     }
 
     /// Serves a page under a cursor that returns to it: the one that it was asked for with, or an invented one.
-    async fn begin_to_repeat(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        let asked = text(&body, "cursor");
-        let is_invented = asked.is_none();
+    async fn begin_to_repeat(&self, asked: Asked) -> Response<Body> {
+        let (account, cursor) = (text(&asked.body, "accountId"), text(&asked.body, "cursor"));
+        let is_invented = cursor.is_none();
         let invented = || Cursor::from_bytes(b"again and again").expect("a few bytes fit a cursor").as_str().to_owned();
-        let cursor = asked.unwrap_or_else(invented);
-        if let Some(account) = text(&body, "accountId") {
-            self.lock().repeating.insert(account, Repeating { cursor: cursor.clone(), is_invented });
+        let cursor = cursor.unwrap_or_else(invented);
+        let answer = asked.provide().await;
+        if let Some(account) = account.filter(|_| answer.status().is_success()) {
+            self.lock().insert(account, Repeating { cursor: cursor.clone(), is_invented });
         }
-        under_cursor(self.provide(parts, body).await, &cursor).await
+        under_cursor(answer, &cursor).await
     }
 
     /// The cursor that the answer repeats, if it is one of those that repeat, and the request: without its cursor, and
     /// so of the first page, if the provider does not know the cursor. A walk that begins anew ends the repetition.
     fn repeating(&self, endpoint: Endpoint, body: Bytes) -> (Option<String>, Bytes) {
-        let mut state = self.lock();
-        if endpoint != Endpoint::Statement || state.repeating.is_empty() {
+        let mut by_account = self.lock();
+        if endpoint != Endpoint::Statement || by_account.is_empty() {
             return (None, body);
         }
         let (Some(account), asked) = (text(&body, "accountId"), text(&body, "cursor")) else { return (None, body) };
         let Some(asked) = asked else {
-            state.repeating.remove(&account);
+            by_account.remove(&account);
             return (None, body);
         };
-        let Some(repeating) = state.repeating.get(&account).filter(|repeating| repeating.cursor == asked) else {
+        let Some(repeating) = by_account.get(&account).filter(|repeating| repeating.cursor == asked) else {
             return (None, body);
         };
         match serde_json::from_slice(&body) {
@@ -226,29 +223,53 @@ const JSON: &str = "application/json";
 /// Why parts of a fault's answer are usable.
 const CHECKED: &str = "faults were checked when they were ordered";
 
-/// Answers every request.
-async fn answer(State(front): State<Arc<Front>>, request: Request<Body>) -> Response<Body> {
-    let (parts, body) = request.into_parts();
-    let Ok(body) = to_bytes(body, MAX_REQUEST).await else {
-        return made(StatusCode::PAYLOAD_TOO_LARGE, JSON, front.ids.uuid(), Body::empty());
-    };
-    let endpoint = Endpoint::of(parts.uri.path());
-    let fault = front.plan.take(endpoint);
-    let call = Call {
-        endpoint,
-        at: front.clock.now(),
-        headers: parts.headers.clone(),
-        body: body.clone(),
-        status: None,
-        fault: fault.clone(),
-    };
-    let number = front.begin(call);
-    let is_answer = fault != Some(Fault::Reset);
-    let response = front.serve(parts, body, endpoint, fault).await;
-    if is_answer {
-        front.end(number, response.status());
+/// Gives a request its key, if the keys come from a seed.
+async fn give_key(State(front): State<Arc<Front>>, mut request: Request<Body>) -> Request<Body> {
+    if let Some(key) = front.ids.as_ref().and_then(|ids| request_key(ids.uuid())) {
+        request.extensions_mut().insert(key);
     }
-    response
+    request
+}
+
+/// Answers every request.
+async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: Next) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let mut call = Call::new(Endpoint::of(parts.uri.path()), front.clock.now());
+    call.request_key = RequestKey::of(&parts.extensions).map(RequestKey::uuid);
+    call.method = cut(parts.method.as_str());
+    call.path = cut(parts.uri.path());
+    let mut recording = Recording { calls: &front.calls, started: Instant::now(), call };
+    let call = &mut recording.call;
+    let mut ordered = None;
+    // Without faults and records of requests, the provider itself reads the body and bounds it.
+    let answer = if front.keeps_requests || front.plan.has_rates() {
+        match to_bytes(body, MAX_REQUEST).await {
+            Ok(body) => {
+                let (fault, reason) = front.plan.take(call.endpoint).unzip();
+                (call.fault, ordered) = (fault.clone(), reason.flatten());
+                if front.keeps_requests {
+                    (call.headers, call.body) = (parts.headers.clone(), body.clone());
+                }
+                front.serve(Asked { parts, body, next }, call.endpoint, fault).await
+            }
+            Err(_) => made(StatusCode::PAYLOAD_TOO_LARGE, JSON, Body::empty()),
+        }
+    } else {
+        next.run(Request::from_parts(parts, body)).await
+    };
+    let outcome = CallOutcome::of(answer.extensions());
+    call.customer = outcome.and_then(|outcome| outcome.customer.as_ref()).map(ToString::to_string);
+    call.reason = outcome.and_then(|outcome| outcome.refusal.as_ref()).map(ToString::to_string).or(ordered);
+    call.status = (call.fault != Some(Fault::Reset)).then(|| answer.status().as_u16());
+    answer
+}
+
+/// A text of a request as far as it is kept.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 /// The key as the provider's layer expects it.
@@ -266,13 +287,10 @@ fn member(body: &[u8], name: &str) -> Option<Value> {
     serde_json::from_slice::<Value>(body).ok()?.get(name).cloned()
 }
 
-fn made(status: StatusCode, content_type: &str, key: HyphenatedUuid, body: Body) -> Response<Body> {
+fn made(status: StatusCode, content_type: &str, body: Body) -> Response<Body> {
     let mut answer = Response::new(body);
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::try_from(content_type).expect(CHECKED));
-    if let Some(key) = request_key(key) {
-        answer.headers_mut().insert(REQUEST_KEY, key.into());
-    }
     answer
 }
 
@@ -292,7 +310,7 @@ fn refusal(endpoint: Endpoint, status: StatusCode, key: HyphenatedUuid) -> Respo
         let title = status.canonical_reason().unwrap_or("Refused");
         StatementErrorBody::new(key, ErrorCode::for_status(status.as_u16()), title).to_json()
     };
-    made(status, JSON, key, Body::from(body))
+    made(status, JSON, Body::from(body))
 }
 
 /// The answer with its body replaced.

@@ -34,9 +34,11 @@ impl Ids {
     }
 }
 
-const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+/// What SplitMix64 adds to its state for each number.
+pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-fn mixed(state: u64) -> u64 {
+/// The finalizer of SplitMix64: each bit of the result depends on all of the state.
+pub(crate) fn mixed(state: u64) -> u64 {
     let state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     state ^ (state >> 31)

@@ -1,25 +1,12 @@
 //! The accounts of the fake bank.
 
 use crate::booking::{Booked, Booking};
-use bankrail_camt052::Entry;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery};
-use bankrail_statement::{AccountId, EntryChannel, PagePosition, SortOrder, strip_narrative};
+use bankrail_statement::{AccountId, PagePosition, SortOrder};
 use bankrail_values::{Currency, Date, Decimal, StoreFuture};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-tokio::task_local! {
-    /// The narrative that the call in progress shows against what it asks for.
-    pub(crate) static WRONG_NARRATIVE: WrongNarrative;
-}
-
-/// How the narrative of a call is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WrongNarrative {
-    Hidden,
-    Shown,
-}
 
 /// Accounts in memory, to be filled while they are asked for: the [`Ledger`] of a [`FakeBank`](crate::FakeBank).
 ///
@@ -40,16 +27,15 @@ struct Account {
     facts: RegisteredAccount,
     opening: Decimal,
     /// In the order in which they are listed.
-    lines: Vec<Line>,
+    entries: Vec<BookedEntry>,
 }
 
 #[derive(Debug)]
-struct Line {
+struct BookedEntry {
     id: u64,
     day: Date,
     amount: Decimal,
-    entry: Entry,
-    channel: EntryChannel,
+    entry: LedgerEntry,
 }
 
 impl FakeLedger {
@@ -61,7 +47,7 @@ impl FakeLedger {
 
     /// Opens an account, or replaces the one with this identifier by an empty one.
     pub fn open(&self, customer: &CustomerCode, account: &AccountId, facts: RegisteredAccount) {
-        let opened = Account { customer: customer.clone(), facts, opening: Decimal::ZERO, lines: Vec::new() };
+        let opened = Account { customer: customer.clone(), facts, opening: Decimal::ZERO, entries: Vec::new() };
         self.lock().by_id.insert(account.clone(), opened);
     }
 
@@ -84,9 +70,9 @@ impl FakeLedger {
         accounts.booked += 1;
         let id = accounts.booked;
         let found = find(&mut accounts.by_id, account);
-        let line = line(id, found.facts.currency, booking, booking.day.unwrap_or(today));
-        let at = if booking.first { found.first_of(line.day) } else { found.lines.len() };
-        found.lines.insert(at, line);
+        let entry = booked_entry(id, found.facts.currency, booking, booking.day.unwrap_or(today));
+        let at = if booking.first { found.first_of(entry.day) } else { found.entries.len() };
+        found.entries.insert(at, entry);
         Booked(id)
     }
 
@@ -97,8 +83,7 @@ impl FakeLedger {
         accounts.booked += 1;
         let id = accounts.booked;
         let amount = entry.entry.signed_amount().expect("a booking has a direction");
-        let LedgerEntry { entry, channel, .. } = entry;
-        find(&mut accounts.by_id, account).lines.push(Line { id, day, amount, entry, channel });
+        find(&mut accounts.by_id, account).entries.push(BookedEntry { id, day, amount, entry });
     }
 
     /// Puts another content in the place of a booked entry, as a bank does that corrects it. A correction that names no
@@ -111,7 +96,7 @@ impl FakeLedger {
         let mut accounts = self.lock();
         let (account, at) = accounts.place(booked);
         let day = correction.day.unwrap_or(at.day);
-        *at = line(booked.0, account, correction, day);
+        *at = booked_entry(booked.0, account, correction, day);
     }
 
     /// Removes a booked entry, as a bank does that withdraws it.
@@ -123,7 +108,7 @@ impl FakeLedger {
         let mut accounts = self.lock();
         accounts.place(booked);
         for account in accounts.by_id.values_mut() {
-            account.lines.retain(|line| line.id != booked.0);
+            account.entries.retain(|entry| entry.id != booked.0);
         }
     }
 
@@ -133,7 +118,7 @@ impl FakeLedger {
     /// If there is no such account.
     #[track_caller]
     pub fn reverse(&self, account: &AccountId) {
-        find(&mut self.lock().by_id, account).lines.reverse();
+        find(&mut self.lock().by_id, account).entries.reverse();
     }
 
     fn lock(&self) -> MutexGuard<'_, Accounts> {
@@ -148,21 +133,21 @@ fn find<'a>(accounts: &'a mut BTreeMap<AccountId, Account>, account: &AccountId)
 }
 
 #[track_caller]
-fn line(id: u64, currency: Currency, booking: &Booking, day: Date) -> Line {
+fn booked_entry(id: u64, currency: Currency, booking: &Booking, day: Date) -> BookedEntry {
     let amount = booking.amount();
     assert!(amount.currency() == currency, "expected a booking in {currency}, found one in {}", amount.currency());
     let entry = booking.entry(day, &format!("FB{id:08}"));
     let entry = entry.unwrap_or_else(|error| panic!("a booking of {} {currency}: {error}", amount.amount()));
-    Line { id, day, amount: amount.amount(), entry, channel: booking.channel() }
+    BookedEntry { id, day, amount: amount.amount(), entry: LedgerEntry::new(entry, booking.channel()) }
 }
 
 impl Accounts {
-    /// The line of a booked entry, and its account's currency.
+    /// A booked entry, and its account's currency.
     #[track_caller]
-    fn place(&mut self, booked: Booked) -> (Currency, &mut Line) {
+    fn place(&mut self, booked: Booked) -> (Currency, &mut BookedEntry) {
         let found = self.by_id.values_mut().find_map(|account| {
             let currency = account.facts.currency;
-            account.lines.iter_mut().find(|line| line.id == booked.0).map(|line| (currency, line))
+            account.entries.iter_mut().find(|entry| entry.id == booked.0).map(|entry| (currency, entry))
         });
         found.expect("the fake bank has booked this entry and not removed it")
     }
@@ -170,17 +155,17 @@ impl Accounts {
 
 impl Account {
     fn first_of(&self, day: Date) -> usize {
-        self.lines.iter().position(|line| line.day == day).unwrap_or(self.lines.len())
+        self.entries.iter().position(|entry| entry.day == day).unwrap_or(self.entries.len())
     }
 
     fn page(&self, query: &StatementQuery) -> LedgerAnswer {
-        let mut lines: Vec<&Line> = self.lines.iter().filter(|line| line.day == query.day).collect();
+        let mut entries: Vec<&BookedEntry> = self.entries.iter().filter(|entry| entry.day == query.day).collect();
         if query.sort_order == SortOrder::Backward {
-            lines.reverse();
+            entries.reverse();
         }
         let after = |position: &PagePosition| {
             let sent = position.as_number()?;
-            lines.iter().position(|line| line.id == sent).map(|at| at + 1)
+            entries.iter().position(|entry| entry.id == sent).map(|at| at + 1)
         };
         let from = match &query.position {
             None => 0,
@@ -189,29 +174,15 @@ impl Account {
                 None => return LedgerAnswer::UnknownPosition,
             },
         };
-        let rest = lines.get(from..).unwrap_or_default();
+        let rest = entries.get(from..).unwrap_or_default();
         let sent = rest.get(..usize::from(query.max_entries.get())).unwrap_or(rest);
-        let balance = self.opening + self.lines.iter().map(|line| line.amount).sum::<Decimal>();
-        let page = LedgerPage::new(self.facts.clone(), balance, query.day).with_entries(sent.iter().map(|l| l.shown()));
+        let balance = self.opening + self.entries.iter().map(|entry| entry.amount).sum::<Decimal>();
+        let page = LedgerPage::new(self.facts.clone(), balance, query.day)
+            .with_entries(sent.iter().map(|booked| booked.entry.clone()));
         match sent.last().filter(|_| sent.len() < rest.len()) {
             Some(last) => page.with_next(PagePosition::from_number(last.id)).into(),
             None => page.into(),
         }
-    }
-}
-
-impl Line {
-    /// The entry for the provider, which hides what the customer may not see; after a fault, it hides the opposite.
-    fn shown(&self) -> LedgerEntry {
-        let mut entry = self.entry.clone();
-        let mut channel = self.channel;
-        match WRONG_NARRATIVE.try_with(|wrong| *wrong) {
-            // What the provider takes for an ordinary entry keeps its narrative.
-            Ok(WrongNarrative::Shown) => channel = EntryChannel::Ordinary,
-            Ok(WrongNarrative::Hidden) if channel == EntryChannel::FastPayment => strip_narrative(&mut entry),
-            Ok(WrongNarrative::Hidden) | Err(_) => {}
-        }
-        LedgerEntry::new(entry, channel)
     }
 }
 

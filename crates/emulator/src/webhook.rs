@@ -95,21 +95,4 @@ impl fmt::Display for Delivered {
     }
 }
 
-impl fmt::Debug for Delivered {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.to_string(), out)
-    }
-}
-
-impl PartialEq<str> for Delivered {
-    fn eq(&self, line: &str) -> bool {
-        let own = self.to_string();
-        own == line
-    }
-}
-
-impl PartialEq<&str> for Delivered {
-    fn eq(&self, line: &&str) -> bool {
-        *self == **line
-    }
-}
+compared_as_text!(Delivered);

@@ -3,7 +3,7 @@
 use crate::bank::FakeBank;
 use crate::ids::Ids;
 use crate::keys::WebhookKeys;
-use crate::listener::{Bound, Certificate, Running};
+use crate::listener::{Bound, OwnCertificate, Running};
 use crate::transport::Recording;
 use crate::webhook::{Delivered, Webhook};
 use axum::Router;
@@ -11,11 +11,11 @@ use bankrail_jose::{DecryptionKey, KeySet, SigningKey, VerifyingKey};
 use bankrail_mailbox::{DEFAULT_DELAYS, EndpointId, Schedule};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use bankrail_service::delivery::{
-    BreakerPolicy, Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, Endpoints, HttpsTransport,
-    HttpsTransportOptions, TlsRoots,
+    BreakerPolicy, Dispatcher, DispatcherOptions, Endpoint, EndpointUrl, HttpsTransport, HttpsTransportOptions,
+    TlsRoots, Transport,
 };
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::{Clock, ManualClock, SecretString};
+use bankrail_values::SecretString;
 use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{DeliveryHeaders, Priority};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,38 +30,33 @@ fn receiver() -> EndpointId {
 pub(crate) struct Webhooks {
     keys: WebhookKeys,
     sealer: Sealer<SigningKey>,
-    endpoints: Endpoints,
     transport: Arc<Recording>,
-    dispatcher: Dispatcher,
-    clock: Arc<ManualClock>,
     ids: Arc<Ids>,
     withheld: Mutex<Vec<Webhook>>,
     served: Mutex<Vec<Running>>,
 }
 
 impl Webhooks {
-    pub(crate) fn new(clock: &Arc<ManualClock>, ids: &Arc<Ids>, certificate: Option<&Certificate>) -> Self {
+    pub(crate) fn new(ids: &Arc<Ids>, certificate: Option<&OwnCertificate>) -> Self {
         let keys = WebhookKeys::new();
         let (signing, encryption) = keys.current();
         let options = match certificate {
-            Some(own) => HttpsTransportOptions::new().tls_roots(TlsRoots::OnlyPem(own.pem().into())),
+            Some(own) => HttpsTransportOptions::new().tls_roots(TlsRoots::OnlyPem(own.authority_pem.clone().into())),
             None => HttpsTransportOptions::new(),
         };
         let https = HttpsTransport::new(options).expect("the bank's own certificate is readable");
-        let transport = Arc::new(Recording::new(https));
-        let endpoints = Endpoints::new();
-        let dispatcher = dispatcher(&endpoints, &transport, clock);
         Self {
             sealer: Sealer::new(signing, encryption, SealOptions::new()),
             keys,
-            endpoints,
-            transport,
-            dispatcher,
-            clock: clock.clone(),
+            transport: Arc::new(Recording::new(https)),
             ids: ids.clone(),
             withheld: Mutex::default(),
             served: Mutex::default(),
         }
+    }
+
+    pub(crate) fn transport(&self) -> Arc<dyn Transport> {
+        Arc::clone(&self.transport) as _
     }
 
     /// The webhook with headers.
@@ -80,10 +75,6 @@ impl Webhooks {
     }
 
     async fn deliver(&self, dispatcher: &Dispatcher, webhook: Webhook) -> Delivered {
-        assert!(
-            self.endpoints.contains(&receiver()),
-            "the fake bank has no receivers: call `serve` or `send_to` before"
-        );
         let (webhook, headers) = self.addressed(webhook);
         let before = self.transport.count();
         if let Err(error) = dispatcher.enqueue(&receiver(), &webhook.message, headers).await {
@@ -103,17 +94,13 @@ impl Webhooks {
     }
 }
 
-/// A dispatcher over an empty outbox. It makes one delivery after the other, repeats them on the default schedule
-/// without jitter, and leaves no receiver alone that does not ask for it.
-fn dispatcher(endpoints: &Endpoints, transport: &Arc<Recording>, clock: &Arc<ManualClock>) -> Dispatcher {
-    let options = DispatcherOptions::new()
+/// A dispatcher with these options makes one delivery after the other, repeats them on the default schedule without
+/// jitter, and leaves no receiver alone that does not ask for it.
+pub(crate) fn dispatcher_options() -> DispatcherOptions {
+    DispatcherOptions::new()
         .per_endpoint(1)
         .schedule(Schedule::new(DEFAULT_DELAYS, 0))
-        .breaker(BreakerPolicy::new().failures(u32::MAX));
-    let outbox = Arc::new(MemoryStore::new().outbox());
-    let clock = Arc::clone(clock) as Arc<dyn Clock>;
-    Dispatcher::new(outbox, endpoints.clone(), Arc::clone(transport) as _, clock, options)
-        .expect("the operating system has random bytes")
+        .breaker(BreakerPolicy::new().failures(u32::MAX))
 }
 
 /// Webhooks: real deliveries, sealed anew each time, to one receiver.
@@ -144,7 +131,7 @@ impl FakeBank {
         let endpoint = Endpoint::new(receiver(), base, Arc::new(self.webhooks().sealer.clone()))
             .with_api_key(&SecretString::from(Self::RECEIVER_API_KEY))
             .expect("a constant that a header can carry");
-        self.webhooks().endpoints.insert(endpoint);
+        self.emulator().endpoints().insert(endpoint);
     }
 
     /// Delivers a message once and returns what became of it. A delivery that fails is due again on the default
@@ -153,14 +140,22 @@ impl FakeBank {
     /// # Panics
     /// If there are no receivers, or if the message breaks the specification or a documented default.
     pub async fn deliver(&self, webhook: impl Into<Webhook>) -> Delivered {
-        self.webhooks().deliver(&self.webhooks().dispatcher, webhook.into()).await
+        self.deliver_by(self.emulator().dispatcher(), webhook.into()).await
+    }
+
+    async fn deliver_by(&self, dispatcher: &Dispatcher, webhook: Webhook) -> Delivered {
+        assert!(
+            self.emulator().endpoints().contains(&receiver()),
+            "the fake bank has no receivers: call `serve` or `send_to` before"
+        );
+        self.webhooks().deliver(dispatcher, webhook).await
     }
 
     /// Makes the deliveries that are due at the bank's time, as after the clock was advanced, and returns how many.
     pub async fn deliver_due(&self) -> usize {
         let mut made = 0;
         loop {
-            match self.webhooks().dispatcher.run_once().await.expect("an outbox in memory does not fail") {
+            match self.emulator().dispatcher().run_once().await.expect("an outbox in memory does not fail") {
                 0 => return made,
                 more => made += more,
             }
@@ -177,8 +172,9 @@ impl FakeBank {
         assert!(webhook.headers.is_some(), "expected a webhook with headers, found a message alone");
         let webhooks = self.webhooks();
         // The outbox knows the message id and would not send it twice, so that another one is needed.
-        let dispatcher = dispatcher(&webhooks.endpoints, &webhooks.transport, &webhooks.clock);
-        webhooks.deliver(&dispatcher, webhook.clone()).await
+        let (outbox, endpoints) = (Arc::new(MemoryStore::new().outbox()), self.emulator().endpoints().clone());
+        let dispatcher = Dispatcher::new(outbox, endpoints, webhooks.transport(), self.clock(), dispatcher_options());
+        self.deliver_by(&dispatcher.expect("the operating system has random bytes"), webhook.clone()).await
     }
 
     /// Delivers a conflict: a message with the same duplicate key and other content, under a message id of its own.
@@ -232,7 +228,7 @@ impl FakeBank {
 
     /// Delivers again to receivers that have answered 410 or asked for a pause.
     pub async fn resume(&self) {
-        self.webhooks().dispatcher.resume(&receiver()).await.expect("an outbox in memory does not fail");
+        self.emulator().dispatcher().resume(&receiver()).await.expect("an outbox in memory does not fail");
     }
 
     /// The deliveries so far, oldest first; the last 10,000.

@@ -5,12 +5,12 @@ mod customer;
 
 pub(super) use connection::{connections, set_api_key, tell_address};
 
-use super::certificate::Authority;
 use super::folder::Folders;
 use super::rotation::key_set;
 use crate::failure::{Failure, causes};
 use crate::keys::write::{Secrecy, make_folder, write};
 use crate::output::unwritable;
+use bankrail::emulator::{CertificateAuthority, CertificateAuthorityError};
 use bankrail::jose::{RsaSize, SigningKey};
 use bankrail::values::random_bytes;
 use customer::DemoCustomer;
@@ -33,7 +33,7 @@ pub(super) fn make(folders: &Folders) -> Result<(), Failure> {
     let place = fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
     let place = place.map_err(|error| unusable(folder, &error))?;
     if std::env::current_dir().is_ok_and(|here| here.starts_with(&place)) {
-        // It would be replaced, and whoever is in it would be nowhere.
+        // The folder is replaced by a new one of its name: this process would keep running in one that no longer exists.
         return Err(Failure::unable(
             format_args!("{}: expected another folder than the one this command runs in", folder.display()),
             "name one that does not exist yet with --data",
@@ -68,8 +68,8 @@ impl Drop for Partial {
 }
 
 fn fill(folder: &Path) -> Result<(), Failure> {
-    let authority = Authority::new()?;
-    let server = authority.certificate()?;
+    let authority = CertificateAuthority::new().map_err(no_certificate)?;
+    let server = authority.certificate().map_err(no_certificate)?;
     let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
     let public = signing.verifying_key();
     let keys = key_set(std::slice::from_ref(&public));
@@ -128,6 +128,10 @@ pub(super) fn new_api_key() -> Result<Zeroizing<String>, Failure> {
 
 pub(super) fn no_key(error: &dyn std::error::Error) -> Failure {
     Failure::unable(format_args!("a key cannot be made: {}", causes(error)), "try again")
+}
+
+fn no_certificate(error: CertificateAuthorityError) -> Failure {
+    Failure::unable(causes(&error), "try again")
 }
 
 fn unusable(folder: &Path, error: &std::io::Error) -> Failure {

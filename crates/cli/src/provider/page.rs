@@ -22,11 +22,11 @@ mod text;
 
 use self::error::PageError;
 use self::guard::Guard;
-use super::calls::Calls;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use bankrail::bank::{CustomerFolder, SqliteLedger};
+use bankrail::emulator::Calls;
 use bankrail::http::serve::Shutdown;
 use bankrail::mailbox::OutboxStore;
 use bankrail::service::delivery::Dispatcher;

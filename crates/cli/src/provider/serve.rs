@@ -1,14 +1,11 @@
 //! `bankrail provider` without a command: it serves.
 
 mod announce;
-mod front;
 mod given;
 mod settings;
 
 pub(super) use given::Given;
 
-use super::calls::{Call, Calls};
-use super::fault::Faults;
 use super::folder::{Folders, damaged};
 use super::limits::Wanted;
 #[cfg(feature = "page")]
@@ -21,20 +18,17 @@ use crate::output::{Output, Style};
 use crate::{clock, logging, text};
 use bankrail::bank::{DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Verifier;
+use bankrail::emulator::{Call, Emulator, EmulatorOptions, Engines};
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::CurrentKey;
 use bankrail::mailbox::OutboxStore;
 use bankrail::rate_limit::Limiter;
+use bankrail::service::ProviderOptions;
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
-use bankrail::service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload,
-};
-use bankrail::service::{Provider, ProviderOptions};
+use bankrail::service::delivery::{DispatcherOptions, HttpsTransport, HttpsTransportOptions, SealPayload};
 #[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
-use bankrail::values::SystemClock;
-use front::Front;
 use settings::{Arguments, audience, cursor_secret, default_issuer, roots, scopes, verifier_options};
 use std::future::pending;
 use std::io::Write as _;
@@ -79,27 +73,9 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         tokio::spawn(today::follow(ledger.clone(), day));
     }
 
-    let endpoints = Endpoints::new();
-    let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
-    if arguments.limits != Wanted::Off {
-        follower = follower.limiter(Arc::clone(&limiter));
-    }
-    let key = signing.clone();
-    let mut follower = follower.endpoints(endpoints.clone(), move |endpoint| -> Arc<dyn SealPayload> {
-        Arc::new(CurrentSealer { signing: key.clone(), encryption: endpoint.encryption_key().clone() })
-    });
-    // Accounts that the ledger refuses are logged with their customer, and all others are served.
-    let _ = follower.apply(&directory.book()).await;
-
     let transport = HttpsTransportOptions::new().tls_roots(roots(arguments, folders)?);
     let transport = HttpsTransport::new(transport)
         .map_err(|error| Failure::unable(format_args!("webhooks: {}", causes(&error)), "check --roots"))?;
-    // `send` stores messages in another process.
-    let options = DispatcherOptions::new().longest_idle(IDLE).unknown_endpoint_pause(Duration::from_secs(5));
-    let dispatcher =
-        Dispatcher::new(Arc::clone(&outbox), endpoints, Arc::new(transport), Arc::new(SystemClock), options);
-    let dispatcher = dispatcher.map_err(|error| demo::no_key(&error))?;
-
     let listener = listen(arguments.listen, "--listen").await?;
     let address = listener.local_addr().unwrap_or(arguments.listen);
     let issuer = arguments.issuer.clone().unwrap_or_else(|| default_issuer(address));
@@ -107,7 +83,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         .map_err(|error| damaged(&folders.data("audit.jsonl"), &error))?;
     let mut options = ProviderOptions::new()
         .issuer(&issuer)
-        .limiter(limiter)
+        .limiter(Arc::clone(&limiter))
         .rate_limit_headers(true)
         .cursor_secret(cursor_secret(folders)?)
         .audit(Arc::new(audit), AuditOptions::new());
@@ -116,12 +92,35 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     }
     let verifier = Verifier::new(audience(&issuer)?, verifier_options(arguments));
     let tokens = Arc::new(store.clone());
-    let provider = Provider::new(directory.clone(), Arc::new(ledger.clone()), tokens, verifier, options)
+    let engines = Engines {
+        directory: directory.clone(),
+        ledger: Arc::new(ledger.clone()),
+        tokens,
+        outbox: Arc::clone(&outbox),
+        transport: Arc::new(transport),
+    };
+    let options = EmulatorOptions::new()
+        .provider(options)
+        // `send` stores messages in another process.
+        .dispatcher(DispatcherOptions::new().longest_idle(IDLE).unknown_endpoint_pause(Duration::from_secs(5)))
+        .faults(arguments.fault.clone())
+        .seed(arguments.seed);
+    let emulator = Emulator::new(engines, verifier, options)
         .map_err(|error| Failure::unable(causes(&error), "bankrail provider --help says what fits"))?;
+    let (dispatcher, calls) = (emulator.dispatcher().clone(), emulator.calls().clone());
 
-    let calls = Calls::new();
-    let front = Front { calls: calls.clone(), faults: Faults::new(&arguments.fault, arguments.seed) };
-    let server = Server::new(listener, tls, front.around(provider.router()), ServerOptions::new());
+    let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
+    if arguments.limits != Wanted::Off {
+        follower = follower.limiter(limiter);
+    }
+    let key = signing.clone();
+    let mut follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| -> Arc<dyn SealPayload> {
+        Arc::new(CurrentSealer { signing: key.clone(), encryption: endpoint.encryption_key().clone() })
+    });
+    // Accounts that the ledger refuses are logged with their customer, and all others are served.
+    let _ = follower.apply(&directory.book()).await;
+
+    let server = Server::new(listener, tls, emulator.router(), ServerOptions::new());
     if let Some(address) = arguments.operations {
         let database = store.clone();
         let health = OperationsOptions::new().not_ready_from(shutdown.clone().wanted()).check("database", move || {
@@ -187,7 +186,8 @@ async fn print_refusals(mut news: Receiver<Call>, shutdown: Shutdown, output: &m
         match call {
             Ok(call) => {
                 let Some(reason) = &call.reason else { continue };
-                let status = output.paint(Style::Red, &call.status.to_string());
+                let status = call.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+                let status = output.paint(Style::Red, &status);
                 let customer = call.customer.as_deref().unwrap_or("unknown customer");
                 let line = format!("{customer}, {} {}: refused for {reason}", call.method, call.path);
                 let key = call.request_key.map(|key| format!(" (X-RequestKey {key})")).unwrap_or_default();

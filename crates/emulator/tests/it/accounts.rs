@@ -107,7 +107,7 @@ async fn limits_follow_the_clock() {
 
 #[tokio::test]
 async fn without_tls_for_other_clients() {
-    let bank = FakeBank::start_with(FakeBankOptions::new().plain_http()).await;
+    let bank = FakeBank::start_with(FakeBankOptions::new().plain_http(true)).await;
     assert!(bank.url().starts_with("http://127.0.0.1:"));
     bank.client().statements().page(&request(&bank)).await.unwrap();
     assert_eq!(bank.calls(), ["token 200", "statement 999001400100101 200"]);

@@ -61,7 +61,7 @@ async fn connections_that_break() {
 /// What arrives at a socket: nothing after a reset, and half of the announced length otherwise.
 #[tokio::test]
 async fn breaks_as_a_socket_sees_them() {
-    let bank = FakeBank::start_with(FakeBankOptions::new().plain_http()).await;
+    let bank = FakeBank::start_with(FakeBankOptions::new().plain_http(true)).await;
     for fault in [Fault::Reset, Fault::HalfBody] {
         bank.fail(Endpoint::Token, fault);
     }

@@ -31,7 +31,7 @@ async fn pending(inbox: &MemoryInbox) -> u64 {
 
 #[tokio::test]
 async fn each_kind_arrives_over_tls_and_without() {
-    for options in [FakeBankOptions::new(), FakeBankOptions::new().plain_http()] {
+    for options in [FakeBankOptions::new(), FakeBankOptions::new().plain_http(true)] {
         let bank = FakeBank::start_with(options).await;
         let inbox = receivers(&bank).await;
         let mut mandate = bank.mandate();

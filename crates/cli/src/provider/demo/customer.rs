@@ -1,15 +1,14 @@
 //! The customers that are made up.
 
-use super::super::certificate::Authority;
 use super::connection::to_toml;
-use super::{new_api_key, no_key};
+use super::{new_api_key, no_certificate, no_key};
 use crate::connection::{Connection, Receiving};
 use crate::failure::{Failure, causes};
 use crate::keys::jwk_set;
 use crate::keys::write::Secrecy;
 use bankrail::bank::{ApiKeyRecord, CustomerRecord, EndpointRecord};
 use bankrail::client_assertion::token::names;
-use bankrail::emulator::TestAccount;
+use bankrail::emulator::{CertificateAuthority, TestAccount};
 use bankrail::jose::{DecryptionKey, KeySet, RsaSize, SigningKey};
 use bankrail::service::delivery::EndpointUrl;
 use bankrail::service::{ApiKeyHash, Customer, RegisteredAccount};
@@ -47,11 +46,11 @@ impl DemoCustomer {
     }
 
     /// The customer's record, and all that its own programs need.
-    pub(super) fn make(&self, authority: &Authority) -> Result<(CustomerRecord, Files), Failure> {
+    pub(super) fn make(&self, authority: &CertificateAuthority) -> Result<(CustomerRecord, Files), Failure> {
         let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
         let decryption = DecryptionKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
         let (api_key, receiver_key) = (new_api_key()?, new_api_key()?);
-        let receiver = authority.certificate()?;
+        let receiver = authority.certificate().map_err(no_certificate)?;
         let accounts = (self.accounts)();
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let record = self.record(&signing, &decryption, &api_key, &receiver_key, accounts.clone());

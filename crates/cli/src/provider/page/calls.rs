@@ -3,10 +3,10 @@
 use super::layout::{Head, NavLink, Paging, ROWS, Section, html};
 use super::text::{When, encoded, shown, took};
 use super::{Page, Shared};
-use crate::provider::calls::Call;
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Response;
+use bankrail::emulator::Call;
 use serde::Deserialize;
 
 /// Which calls are asked for.
@@ -41,7 +41,7 @@ impl Filter {
 }
 
 fn is_refused(call: &Call) -> bool {
-    call.status >= 400 || call.reason.is_some()
+    call.status.is_none_or(|status| status >= 400) || call.reason.is_some()
 }
 
 #[derive(Debug, Deserialize)]
@@ -53,10 +53,10 @@ pub(super) struct Place {
 /// A call as a row.
 pub(super) struct CallRow {
     pub(super) at: When,
-    pub(super) what: &'static str,
+    pub(super) what: String,
     /// The address of the customer's page, and the code.
     pub(super) customer: Option<(String, String)>,
-    pub(super) status: u16,
+    pub(super) status: String,
     pub(super) refused: bool,
     pub(super) reason: String,
     pub(super) method: String,
@@ -70,9 +70,9 @@ impl CallRow {
         let customer = call.customer.as_ref().map(|code| (format!("/customers/{}", encoded(code)), shown(code)));
         Self {
             at: When::new(call.at),
-            what: call.what,
+            what: call.endpoint.to_string(),
             customer,
-            status: call.status,
+            status: call.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()),
             refused: is_refused(call),
             reason: call.reason.as_deref().map(shown).unwrap_or_default(),
             method: shown(&call.method),

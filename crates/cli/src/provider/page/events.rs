@@ -2,12 +2,12 @@
 
 use super::Page;
 use super::calls::{CallRow, Filter, OneCall};
-use crate::provider::calls::{Call, Calls};
 use askama::Template as _;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
+use bankrail::emulator::{Call, Calls};
 use bankrail::http::serve::Shutdown;
 use futures_util::stream;
 use serde::Deserialize;
@@ -152,7 +152,7 @@ mod tests {
     async fn a_stream_ends_by_itself_and_makes_room_for_another() {
         let streams = Arc::new(Semaphore::new(1));
         let permit = streams.clone().try_acquire_owned().unwrap();
-        let mut following = Following::new(&Calls::new(), Filter::default(), None, permit);
+        let mut following = Following::new(&Calls::new(500), Filter::default(), None, permit);
         assert!(following.until > Instant::now() + LONGEST / 2);
         assert!(following.next().await.is_some(), "how long the browser waits");
         following.until = Instant::now();

@@ -1,6 +1,5 @@
 //! What the options and the files of a provider say.
 
-use super::super::fault::Fault;
 use super::super::folder::{Folders, damaged, read};
 use super::super::limits::Wanted;
 use crate::failure::{Failure, causes};
@@ -8,6 +7,7 @@ use crate::input;
 use bankrail::bank::CustomerBook;
 use bankrail::client_assertion::token::ScopeSet;
 use bankrail::client_assertion::{Audience, VerifierOptions};
+use bankrail::emulator::{Fault, FaultRate};
 use bankrail::http::tls::{TlsError, client_config};
 use bankrail::service::CursorSecret;
 use bankrail::service::delivery::{EndpointUrl, TlsRoots};
@@ -46,10 +46,8 @@ pub(in crate::provider) struct Arguments {
     /// default
     #[arg(long, value_name = "FILE")]
     pub(super) roots: Option<PathBuf>,
-    /// Let a part of the calls go wrong: KIND:RATE, where KIND is 429, 500, 503, html, slow or reset, for one endpoint
-    /// after token- or statement-, and RATE is such as 0.1 or 10%
-    #[arg(long, value_name = "KIND:RATE")]
-    pub(super) fault: Vec<Fault>,
+    #[arg(long, value_name = "KIND:RATE", help = fault_help())]
+    pub(super) fault: Vec<FaultRate>,
     /// Which calls the faults meet: the same number, the same calls
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(super) seed: u64,
@@ -60,6 +58,15 @@ pub(in crate::provider) struct Arguments {
     /// Serve /livez and /readyz for supervisors at this address, over HTTP
     #[arg(long, value_name = "ADDRESS")]
     pub(super) operations: Option<SocketAddr>,
+}
+
+fn fault_help() -> String {
+    let kinds: Vec<_> = Fault::names().collect();
+    let kinds = kinds.join(", ");
+    format!(
+        "Let a part of the calls go wrong: KIND:RATE, where KIND is one of {kinds}, for one endpoint after token- or \
+         statement-, and RATE is such as 0.1 or 10%"
+    )
 }
 
 /// Where the page for people is served.

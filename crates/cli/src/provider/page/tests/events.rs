@@ -38,7 +38,7 @@ impl Events {
 
 fn record(world: &World, status: u16, customer: &str) {
     let mut call = call();
-    (call.status, call.customer) = (status, Some(customer.to_owned()));
+    (call.status, call.customer) = (Some(status), Some(customer.to_owned()));
     call.path = format!("/{status}/{customer}/end");
     world.calls.record(call);
 }

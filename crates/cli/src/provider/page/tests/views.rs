@@ -2,6 +2,7 @@
 
 use super::world::{World, call};
 use bankrail::bank::{Booking, BookingKind};
+use bankrail::emulator::Endpoint;
 use bankrail::mailbox::{Circuit, Intervention};
 use bankrail::service::RegisteredAccount;
 use bankrail::values::{Clock as _, Currency, SystemClock, Timestamp};
@@ -70,7 +71,7 @@ async fn calls_have_their_reasons_and_are_filtered() {
     let world = World::new().await;
     world.calls.record(call());
     let mut refused = call();
-    (refused.status, refused.customer, refused.what) = (401, Some("BETA".to_owned()), "token");
+    (refused.status, refused.customer, refused.endpoint) = (Some(401), Some("BETA".to_owned()), Endpoint::Token);
     refused.reason = Some("exp: expected at most 60 minutes ahead".to_owned());
     world.calls.record(refused);
     let all = world.page("/calls").await;

@@ -1,8 +1,8 @@
 //! A page over a provider's data, and a browser.
 
-use crate::provider::calls::{Call, Calls};
 use crate::provider::page::{PageData, router};
 use bankrail::bank::{Booking, BookingKind, CustomerFolder, DirectoryFollower, SqliteLedger};
+use bankrail::emulator::{Call, Calls, Endpoint};
 use bankrail::http::serve::{Server, Shutdown};
 use bankrail::mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner, LeaseRequest, OutboxEntry,
@@ -84,7 +84,7 @@ impl World {
         let clock = Arc::new(SystemClock);
         let dispatcher =
             Dispatcher::new(outbox.clone(), endpoints, Arc::new(Nobody), clock, DispatcherOptions::new()).unwrap();
-        let calls = Calls::new();
+        let calls = Calls::new(500);
         let data = PageData {
             calls: calls.clone(),
             directory: directory.clone(),
@@ -106,7 +106,7 @@ impl World {
     pub(super) async fn fill(&self, text: &str) {
         for (status, reason) in [(200, None), (401, Some("the signature does not match any key")), (400, Some(text))] {
             let mut call = call();
-            (call.status, call.reason) = (status, reason.map(str::to_owned));
+            (call.status, call.reason) = (Some(status), reason.map(str::to_owned));
             call.path = format!("/accounts/{text}");
             call.customer = Some("ACME".to_owned());
             self.calls.record(call);
@@ -211,18 +211,12 @@ const OWNER: LeaseOwner = LeaseOwner::from_random_bytes([7; 16]);
 
 /// A call that was answered.
 pub(super) fn call() -> Call {
-    Call {
-        number: 0,
-        at: Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap(),
-        request_key: Some("f3b1c0de-1111-4222-8333-444455556666".parse().unwrap()),
-        customer: Some("ACME".to_owned()),
-        what: "statement",
-        method: "POST".to_owned(),
-        path: "/accounts/v2.0/statement".to_owned(),
-        status: 200,
-        reason: None,
-        took: Duration::from_millis(3),
-    }
+    let mut call = Call::new(Endpoint::Statement, Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap());
+    call.request_key = Some("f3b1c0de-1111-4222-8333-444455556666".parse().unwrap());
+    (call.customer, call.status) = (Some("ACME".to_owned()), Some(200));
+    (call.method, call.path) = ("POST".to_owned(), "/accounts/v2.0/statement".to_owned());
+    call.took = Duration::from_millis(3);
+    call
 }
 
 fn acme(name: &str) -> String {

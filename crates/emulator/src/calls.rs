@@ -1,0 +1,95 @@
+//! The calls that were answered, and those that come.
+
+use crate::call::Call;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::broadcast;
+
+/// The calls that a subscriber may be behind.
+const MOST_NEWS: usize = 500;
+
+/// The newest calls of a bank, and those that come. Cheap to clone; clones share the calls.
+#[derive(Clone, Debug)]
+pub struct Calls(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    most: usize,
+    kept: Mutex<Kept>,
+    news: broadcast::Sender<Call>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// How many calls there were.
+    count: u64,
+    /// The oldest first.
+    calls: VecDeque<Call>,
+}
+
+impl Calls {
+    /// No calls yet; of those that come, the newest `most` are kept.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        let (news, _) = broadcast::channel(most.clamp(1, MOST_NEWS));
+        Self(Arc::new(Inner { most, kept: Mutex::default(), news }))
+    }
+
+    /// Gives a call its number, keeps it, and tells those who subscribed.
+    pub fn record(&self, mut call: Call) {
+        let mut kept = self.lock();
+        kept.count += 1;
+        call.number = kept.count;
+        if kept.calls.len() >= self.0.most {
+            kept.calls.pop_front();
+        }
+        kept.calls.push_back(call.clone());
+        // While the lock is held, so that calls are told in their order. An error says that nobody has subscribed.
+        let _ = self.0.news.send(call);
+    }
+
+    /// The calls that are kept, the newest first.
+    #[must_use]
+    pub fn newest(&self) -> Vec<Call> {
+        self.lock().calls.iter().rev().cloned().collect()
+    }
+
+    /// Forgets the calls so far. Their numbers are not given again.
+    pub fn forget(&self) {
+        self.lock().calls.clear();
+    }
+
+    /// The calls from now on. One who is more than 500 of them behind misses some.
+    #[must_use]
+    pub fn subscribe(&self) -> broadcast::Receiver<Call> {
+        self.0.news.subscribe()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Endpoint;
+    use bankrail_values::Timestamp;
+
+    #[test]
+    fn the_newest_calls_are_kept_in_their_order() {
+        let calls = Calls::new(500);
+        let mut news = calls.subscribe();
+        for _ in 0..520 {
+            calls.record(Call::new(Endpoint::Token, Timestamp::UNIX_EPOCH));
+        }
+        let kept: Vec<u64> = calls.newest().iter().map(|call| call.number).collect();
+        assert_eq!((kept.len(), kept[0], kept[499]), (500, 520, 21));
+        assert!(matches!(news.try_recv(), Err(broadcast::error::TryRecvError::Lagged(_))));
+        let next = news.try_recv().unwrap().number;
+        assert_eq!(news.try_recv().unwrap().number, next + 1);
+        calls.forget();
+        calls.record(Call::new(Endpoint::Token, Timestamp::UNIX_EPOCH));
+        assert_eq!(calls.newest().iter().map(|call| call.number).collect::<Vec<_>>(), [521]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Certificates for loopback, from an authority that is made for them and whose key is not kept.
+
+use bankrail_values::{Clock as _, SystemClock};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose,
+};
+use std::fmt;
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// How long the certificates are valid: ten years.
+const LIFE: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// A certificate cannot be made: the crypto provider failed.
+#[derive(Debug, thiserror::Error)]
+#[error("a certificate cannot be made")]
+pub struct CertificateAuthorityError(#[from] rcgen::Error);
+
+/// An authority that signs certificates for loopback until it is dropped. Its key is new and never leaves it.
+pub struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
+
+/// A certificate for `localhost` and the loopback addresses, and its key.
+pub struct Certificate {
+    /// The certificate as PEM.
+    pub chain_pem: String,
+    /// The private key as PEM.
+    pub key_pem: Zeroizing<String>,
+}
+
+impl CertificateAuthority {
+    /// A new authority, valid for ten years from now.
+    ///
+    /// # Errors
+    /// [`CertificateAuthorityError`] if the crypto provider makes no key.
+    pub fn new() -> Result<Self, CertificateAuthorityError> {
+        let mut authority = parameters(CertificateParams::default(), "bankrail demo authority");
+        authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        Ok(Self(CertifiedIssuer::self_signed(authority, KeyPair::generate()?)?))
+    }
+
+    /// The authority's certificate as PEM: what those need who trust it.
+    #[must_use]
+    pub fn pem(&self) -> String {
+        self.0.pem()
+    }
+
+    /// A new certificate with a new key.
+    ///
+    /// # Errors
+    /// [`CertificateAuthorityError`] if the crypto provider makes no key.
+    pub fn certificate(&self) -> Result<Certificate, CertificateAuthorityError> {
+        let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+        let mut server = parameters(CertificateParams::new(names)?, "localhost");
+        server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        server.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        server.use_authority_key_identifier_extension = true;
+        let key = KeyPair::generate()?;
+        let chain_pem = server.signed_by(&key, &self.0)?.pem();
+        Ok(Certificate { chain_pem, key_pem: Zeroizing::new(key.serialize_pem()) })
+    }
+}
+
+impl fmt::Debug for CertificateAuthority {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("CertificateAuthority(…)")
+    }
+}
+
+/// Without the key.
+impl fmt::Debug for Certificate {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Certificate").field("chain_pem", &self.chain_pem).finish_non_exhaustive()
+    }
+}
+
+fn parameters(mut parameters: CertificateParams, name: &str) -> CertificateParams {
+    let now = SystemClock.now();
+    parameters.not_before = now.saturating_sub(DAY).to_time();
+    parameters.not_after = now.saturating_add(LIFE).to_time();
+    parameters.distinguished_name.push(DnType::CommonName, name);
+    parameters
+}

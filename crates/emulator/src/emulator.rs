@@ -1,0 +1,124 @@
+//! A bank in a box, put together from engines.
+
+use crate::calls::Calls;
+use crate::front::Front;
+use crate::ids::Ids;
+use crate::narrative::NarrativeLedger;
+use crate::plan::{FaultRate, Plan};
+use axum::Router;
+use bankrail_client_assertion::Verifier;
+use bankrail_client_assertion::token::TokenStore;
+use bankrail_mailbox::OutboxStore;
+use bankrail_service::delivery::{Dispatcher, DispatcherOptions, Endpoints, Transport};
+use bankrail_service::{Directory, Ledger, Provider, ProviderOptions, ProviderOptionsError};
+use bankrail_values::{Clock, RandomnessError, SystemClock};
+use std::sync::Arc;
+
+/// What a bank in a box keeps its data in.
+#[derive(Clone, Debug)]
+pub struct Engines {
+    /// The customers.
+    pub directory: Arc<dyn Directory>,
+    /// The accounts.
+    pub ledger: Arc<dyn Ledger>,
+    /// The access tokens and the used assertions.
+    pub tokens: Arc<dyn TokenStore>,
+    /// The messages to deliver.
+    pub outbox: Arc<dyn OutboxStore>,
+    /// What delivers them.
+    pub transport: Arc<dyn Transport>,
+}
+
+bankrail_values::options! {
+    /// Options of an [`Emulator`].
+    #[derive(Clone, Debug)]
+    pub struct EmulatorOptions {
+        /// The clock of both sides: calls and deliveries. Default: the operating system's.
+        clock: Arc<dyn Clock> = Arc::new(SystemClock),
+        /// The options of the provider inside, but for its clock. Default: [`ProviderOptions::default`].
+        provider: ProviderOptions = ProviderOptions::new(),
+        /// The options of the dispatcher inside. Default: [`DispatcherOptions::default`].
+        dispatcher: DispatcherOptions = DispatcherOptions::new(),
+        /// The faults that a part of the calls meets. If a call is drawn for several, it meets the first. Default: none.
+        faults: Vec<FaultRate> = Vec::new(),
+        /// Which calls meet these faults: the same number, the same calls. Default: 0.
+        seed: u64 = 0,
+        /// How many calls are kept. Default: 500.
+        calls: usize = 500,
+        ;
+        pub(crate) keeps_requests: bool = false,
+        pub(crate) ids: Option<Arc<Ids>> = None,
+    }
+}
+
+/// Why an [`Emulator`] cannot be put together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmulatorError {
+    /// The options of the provider are unusable.
+    #[error("the options of the provider are unusable")]
+    Provider(#[from] ProviderOptionsError),
+    /// The operating system has no random bytes.
+    #[error("the dispatcher has no name")]
+    Randomness(#[from] RandomnessError),
+}
+
+/// A bank in a box: the provider and the dispatcher of `bankrail-service` over any engines, with faults to order and a
+/// record of calls. [`FakeBank`](crate::FakeBank) is one over engines in memory, and the program `bankrail provider`
+/// one over files.
+#[derive(Debug)]
+pub struct Emulator {
+    pub(crate) front: Arc<Front>,
+    router: Router,
+    dispatcher: Dispatcher,
+    endpoints: Endpoints,
+}
+
+impl Emulator {
+    /// Puts a bank together. `verifier` knows the audience that assertions must name.
+    ///
+    /// # Errors
+    /// [`EmulatorError`] if the options of the provider are unusable, or without random bytes.
+    pub fn new(engines: Engines, verifier: Verifier, options: EmulatorOptions) -> Result<Self, EmulatorError> {
+        let EmulatorOptions { clock, provider, dispatcher, faults, seed, calls, keeps_requests, ids } = options;
+        let Engines { directory, ledger, tokens, outbox, transport } = engines;
+        let front = Arc::new(Front {
+            plan: Plan::new(faults, seed),
+            calls: Calls::new(calls),
+            keeps_requests,
+            clock: Arc::clone(&clock),
+            tokens: Arc::clone(&tokens),
+            ids,
+            repeating: Default::default(),
+        });
+        let ledger = Arc::new(NarrativeLedger(ledger));
+        let provider = provider.clock(Arc::clone(&clock));
+        let provider = Provider::new(directory, ledger, tokens, verifier, provider)?;
+        let endpoints = Endpoints::new();
+        let dispatcher = Dispatcher::new(outbox, endpoints.clone(), transport, clock, dispatcher)?;
+        Ok(Self { router: front.around(provider.router()), front, dispatcher, endpoints })
+    }
+
+    /// The router of both endpoints and of the documents about them, for a server.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// What delivers messages.
+    #[must_use]
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// The receivers that messages are delivered to. They may change at any time.
+    #[must_use]
+    pub fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    /// The calls that were answered.
+    #[must_use]
+    pub fn calls(&self) -> &Calls {
+        &self.front.calls
+    }
+}
