@@ -10,8 +10,8 @@ pub(crate) use refusal::{statement_failure, token_failure};
 
 use crate::failure::Failure;
 use crate::input;
-use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const MOST: usize = 64 * 1024;
 const NEXT: &str = "name the file connection.toml or its folder; bankrail provider prints where it has written one";
 
 /// What a customer and its provider have arranged. Files are named relative to the folder of this one.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Connection {
     /// The address of the provider, such as `https://bank.example`.
@@ -57,7 +57,7 @@ pub(crate) struct Connection {
 }
 
 /// Where and how a customer receives webhooks.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Receiving {
     /// The address to listen on.

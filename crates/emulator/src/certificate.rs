@@ -16,12 +16,13 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// A certificate cannot be made: the crypto provider failed.
 #[derive(Debug, thiserror::Error)]
 #[error("a certificate cannot be made")]
-pub struct CertificateAuthorityError(#[from] rcgen::Error);
+pub struct CertificateAuthorityError(#[source] rcgen::Error);
 
 /// An authority that signs certificates for loopback until it is dropped. Its key is new and never leaves it.
 pub struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate for `localhost` and the loopback addresses, and its key.
+#[non_exhaustive]
 pub struct Certificate {
     /// The certificate as PEM.
     pub chain_pem: String,
@@ -38,7 +39,8 @@ impl CertificateAuthority {
         let mut authority = parameters(CertificateParams::default(), "bankrail demo authority");
         authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        Ok(Self(CertifiedIssuer::self_signed(authority, KeyPair::generate()?)?))
+        let issuer = KeyPair::generate().and_then(|key| CertifiedIssuer::self_signed(authority, key));
+        issuer.map(Self).map_err(CertificateAuthorityError)
     }
 
     /// The authority's certificate as PEM: what those need who trust it.
@@ -52,6 +54,10 @@ impl CertificateAuthority {
     /// # Errors
     /// [`CertificateAuthorityError`] if the crypto provider makes no key.
     pub fn certificate(&self) -> Result<Certificate, CertificateAuthorityError> {
+        self.signed().map_err(CertificateAuthorityError)
+    }
+
+    fn signed(&self) -> Result<Certificate, rcgen::Error> {
         let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
         let mut server = parameters(CertificateParams::new(names)?, "localhost");
         server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

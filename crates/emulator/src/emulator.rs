@@ -15,6 +15,7 @@ use bankrail_values::{Clock, RandomnessError, SystemClock};
 use std::sync::Arc;
 
 /// What a bank in a box keeps its data in.
+#[allow(clippy::exhaustive_structs, reason = "those who put a bank together name each engine")]
 #[derive(Clone, Debug)]
 pub struct Engines {
     /// The customers.

@@ -32,12 +32,12 @@ pub struct TestAccount {
     shows: &'static str,
     opening: &'static str,
     kind: AccountKind,
-    entries: &'static [Line],
+    entries: &'static [DailyBooking],
 }
 
 /// What happens on an account every day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Line {
+struct DailyBooking {
     kind: BookingKind,
     amount: &'static str,
     counterparty: Option<&'static str>,
@@ -89,7 +89,7 @@ impl TestAccount {
         self.entries.iter().map(|line| self.booking(line, day, &digits)).collect()
     }
 
-    fn booking(&self, line: &Line, day: Date, digits: &str) -> Booking {
+    fn booking(&self, line: &DailyBooking, day: Date, digits: &str) -> Booking {
         let reference = format!("{}-{digits}", line.reference);
         let mut booking = Booking::new(line.kind, self.money(line.amount), day).narrative(line.narrative);
         if let Some(name) = line.counterparty {

@@ -26,7 +26,13 @@ pub(super) enum Command {
     #[command(after_help = "Examples:\n  \
         bankrail provider outbox show 7\n  \
         bankrail provider outbox show 7 --body")]
-    Show(Show),
+    Show {
+        /// The number of the message
+        id: u64,
+        /// Print the message too
+        #[arg(long)]
+        body: bool,
+    },
     /// Deliver dead letters again, with their original message ids
     #[command(after_help = "Examples:\n  \
         bankrail provider outbox resend 7\n  \
@@ -34,13 +40,28 @@ pub(super) enum Command {
     Resend(Resend),
     /// Drop a message that waits or is a dead letter: it is never delivered
     #[command(after_help = "Example:\n  bankrail provider outbox drop 7 --reason 'sent by mistake'")]
-    Drop(Drop),
+    Drop {
+        /// The number of the message
+        id: u64,
+        /// Why, for those who look later
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
     /// Stop deliveries to an endpoint; messages to it wait
     #[command(after_help = "Example:\n  bankrail provider outbox pause democustomer --reason maintenance")]
-    Pause(Pause),
+    Pause {
+        /// The endpoint
+        endpoint: EndpointId,
+        /// Why, for those who look later
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
     /// Resume deliveries to an endpoint, also to one that answered 410 or was left alone after failures
     #[command(after_help = "Example:\n  bankrail provider outbox resume democustomer")]
-    Resume(Resume),
+    Resume {
+        /// The endpoint
+        endpoint: EndpointId,
+    },
 }
 
 /// The name of a state.
@@ -65,15 +86,6 @@ pub(super) struct List {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct Show {
-    /// The number of the message
-    id: u64,
-    /// Print the message too
-    #[arg(long)]
-    body: bool,
-}
-
-#[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(super) struct Resend {
     /// The number of the message
@@ -83,44 +95,20 @@ pub(super) struct Resend {
     endpoint: Option<EndpointId>,
 }
 
-#[derive(Args, Debug)]
-pub(super) struct Drop {
-    /// The number of the message
-    id: u64,
-    /// Why, for those who look later
-    #[arg(long, default_value = "")]
-    reason: String,
-}
-
-#[derive(Args, Debug)]
-pub(super) struct Pause {
-    /// The endpoint
-    endpoint: EndpointId,
-    /// Why, for those who look later
-    #[arg(long, default_value = "")]
-    reason: String,
-}
-
-#[derive(Args, Debug)]
-pub(super) struct Resume {
-    /// The endpoint
-    endpoint: EndpointId,
-}
-
 pub(super) async fn run(command: &Command, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
     let outbox = folders.store()?.outbox();
     match command {
         Command::List(arguments) => list(arguments, &outbox, output).await,
-        Command::Show(arguments) => show(arguments, &outbox, output).await,
+        Command::Show { id, body } => show(*id, *body, &outbox, output).await,
         Command::Resend(arguments) => resend(arguments, &outbox, output).await,
-        Command::Drop(arguments) => drop_entry(arguments, &outbox, output).await,
-        Command::Pause(Pause { endpoint, reason }) => {
+        Command::Drop { id, reason } => drop_entry(*id, reason, &outbox, output).await,
+        Command::Pause { endpoint, reason } => {
             known(folders, endpoint)?;
             outbox.stop_endpoint(endpoint, &intervention(reason)?, SystemClock.now()).await.map_err(failed)?;
             output.line(format_args!("{}: paused", shown(endpoint.as_ref())))?;
             Ok(Outcome::Fine)
         }
-        Command::Resume(Resume { endpoint }) => {
+        Command::Resume { endpoint } => {
             let was_stopped = outbox.resume_endpoint(endpoint).await.map_err(failed)?;
             let what = if was_stopped { "resumed" } else { "was not stopped, and is not left alone any more" };
             output.line(format_args!("{}: {what}", shown(endpoint.as_ref())))?;
@@ -163,6 +151,16 @@ fn no_such(id: u64) -> Failure {
     )
 }
 
+/// Why nothing was done with a message that is not in the expected state.
+async fn in_another_state(id: u64, expected: &str, outbox: &impl OutboxStore) -> Result<Failure, Failure> {
+    let Some(summary) = outbox.summary(EntryId::new(id)).await.map_err(failed)? else { return Ok(no_such(id)) };
+    let found = summary.state.as_str();
+    Ok(Failure::refused(
+        format_args!("message {id}: expected {expected}, found one that is {found}"),
+        "nothing was changed",
+    ))
+}
+
 async fn list(arguments: &List, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
     let mut query = OutboxQuery::new().limit(arguments.limit);
     if let Some(endpoint) = &arguments.endpoint {
@@ -201,9 +199,9 @@ fn row(summary: &OutboxSummary) -> String {
     line
 }
 
-async fn show(arguments: &Show, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
-    let id = EntryId::new(arguments.id);
-    let Some(summary) = outbox.summary(id).await.map_err(failed)? else { return Err(no_such(arguments.id)) };
+async fn show(number: u64, body: bool, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
+    let id = EntryId::new(number);
+    let Some(summary) = outbox.summary(id).await.map_err(failed)? else { return Err(no_such(number)) };
     output.line(output.paint(Style::Bold, &format!("message {id}, {}", shown(summary.kind.as_str()))))?;
     output.line(format_args!("  endpoint      {}", shown(summary.endpoint.as_ref())))?;
     output.line(format_args!("  X-Message-Id  {}", summary.message_id))?;
@@ -215,9 +213,7 @@ async fn show(arguments: &Show, outbox: &impl OutboxStore, output: &mut Output) 
     for delivery in outbox.deliveries(id).await.map_err(failed)? {
         output.line(format_args!("  {}  {}", instant(delivery.started_at), words::delivery(&delivery)))?;
     }
-    if arguments.body
-        && let Some(entry) = outbox.find(id).await.map_err(failed)?
-    {
+    if body && let Some(entry) = outbox.find(id).await.map_err(failed)? {
         output.line("")?;
         output.line(shown_lines(&String::from_utf8_lossy(&entry.message.body)))?;
     }
@@ -236,18 +232,11 @@ async fn resend(arguments: &Resend, outbox: &impl OutboxStore, output: &mut Outp
         output.line(format_args!("message {id}: to be delivered again"))?;
         return Ok(Outcome::Fine);
     }
-    match outbox.summary(EntryId::new(id)).await.map_err(failed)? {
-        Some(summary) => Err(Failure::refused(
-            format_args!("message {id}: expected a dead letter, found one that is {}", summary.state.as_str()),
-            "nothing was changed",
-        )),
-        None => Err(no_such(id)),
-    }
+    Err(in_another_state(id, "a dead letter", outbox).await?)
 }
 
-async fn drop_entry(arguments: &Drop, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
-    let id = arguments.id;
-    let by = intervention(&arguments.reason)?;
+async fn drop_entry(id: u64, reason: &str, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
+    let by = intervention(reason)?;
     match outbox.drop_entry(EntryId::new(id), &by, SystemClock.now()).await.map_err(failed)? {
         DropOutcome::Dropped => {
             output.line(format_args!("message {id}: dropped"))?;
@@ -257,12 +246,6 @@ async fn drop_entry(arguments: &Drop, outbox: &impl OutboxStore, output: &mut Ou
             format_args!("message {id}: it may be under way until {}", instant(until)),
             "nothing was changed, repeat the command later",
         )),
-        DropOutcome::NotOpen => match outbox.summary(EntryId::new(id)).await.map_err(failed)? {
-            Some(summary) => Err(Failure::refused(
-                format_args!("message {id}: expected one to deliver, found one that is {}", summary.state.as_str()),
-                "nothing was changed",
-            )),
-            None => Err(no_such(id)),
-        },
+        DropOutcome::NotOpen => Err(in_another_state(id, "one to deliver", outbox).await?),
     }
 }

@@ -23,6 +23,7 @@ mod text;
 use self::error::PageError;
 use self::guard::Guard;
 use axum::Router;
+use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use bankrail::bank::{CustomerFolder, SqliteLedger};
@@ -68,7 +69,7 @@ type Page = Arc<Shared>;
 pub(crate) fn router(data: PageData, token: &str) -> Router {
     let streams = Arc::new(Semaphore::new(events::MOST_STREAMS));
     let page = Arc::new(Shared { data, since: SystemClock.now(), streams });
-    Router::new()
+    let views = Router::new()
         .route("/", get(overview::show))
         .route("/calls", get(calls::show))
         .route("/calls/events", get(events::stream))
@@ -78,10 +79,11 @@ pub(crate) fn router(data: PageData, token: &str) -> Router {
         .route("/customers", get(customers::list))
         .route("/customers/{code}", get(customers::show))
         .route("/accounts", get(accounts::list))
-        .route("/accounts/{account}", get(accounts::show))
-        .route(assets::STYLE, get(assets::style))
-        .route(assets::SCRIPT, get(assets::script))
-        .route(assets::ICON, get(assets::icon))
+        .route("/accounts/{account}", get(accounts::show));
+    let assets = assets::ASSETS
+        .into_iter()
+        .fold(views, |views, (path, kind, text)| views.route(path, get(async move || ([(CONTENT_TYPE, kind)], text))));
+    assets
         .fallback(async || PageError::NotFound)
         .layer(from_fn_with_state(Arc::new(Guard::new(token)), guard::guard))
         .with_state(page)

@@ -4,7 +4,7 @@ use super::folder::Folders;
 use super::outbox::{known, words};
 use crate::failure::{Failure, Outcome, causes};
 use crate::input;
-use crate::message::{self, KINDS};
+use crate::message;
 use crate::output::{Output, Style};
 use crate::text::shown;
 use bankrail::emulator::MandateStory;
@@ -41,7 +41,7 @@ pub(super) struct Send {
     #[arg(value_name = "FILE", required_unless_present_any = ["kind", "story"])]
     files: Vec<String>,
     /// A message of this kind with fresh ids and times; may be repeated
-    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(KINDS))]
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(MessageKind::ALL.map(MessageKind::as_str)))]
     kind: Vec<String>,
     /// The messages of a story, one after the other
     #[arg(long, value_enum)]

@@ -1,6 +1,6 @@
 //! The table of the test accounts.
 
-use super::{Line, TestAccount};
+use super::{DailyBooking, TestAccount};
 use bankrail_bank::BookingKind::{
     self, CashDeposit, ChequePaid, FastPaymentIn, FastPaymentOut, Fee, InternalTransferOut, TransferIn,
     VirtualAccountCredit,
@@ -99,24 +99,32 @@ pub(super) const ACCOUNTS: [TestAccount; 10] = [
 ];
 
 type Text = &'static str;
+type Entries = &'static [DailyBooking];
 
-const fn ordinary(id: Text, currency: Currency, shows: Text, opening: Text, entries: &'static [Line]) -> TestAccount {
+const fn ordinary(id: Text, currency: Currency, shows: Text, opening: Text, entries: Entries) -> TestAccount {
     TestAccount { id, currency, shows, opening, kind: AccountKind::Ordinary, entries }
 }
 
-const fn with_virtual_accounts(id: Text, shows: Text, opening: Text, entries: &'static [Line]) -> TestAccount {
+const fn with_virtual_accounts(id: Text, shows: Text, opening: Text, entries: Entries) -> TestAccount {
     TestAccount { id, currency: Currency::AUD, shows, opening, kind: AccountKind::WithVirtualAccounts, entries }
 }
 
-const fn line(kind: BookingKind, amount: Text, reference: Text, narrative: Text) -> Line {
-    Line { kind, amount, counterparty: None, reference, narrative, virtual_account: None }
+const fn line(kind: BookingKind, amount: Text, reference: Text, narrative: Text) -> DailyBooking {
+    DailyBooking { kind, amount, counterparty: None, reference, narrative, virtual_account: None }
 }
 
-const fn fast(kind: BookingKind, amount: Text, counterparty: Text, reference: Text, narrative: Text) -> Line {
-    Line { kind, amount, counterparty: Some(counterparty), reference, narrative, virtual_account: None }
+const fn fast(kind: BookingKind, amount: Text, counterparty: Text, reference: Text, narrative: Text) -> DailyBooking {
+    DailyBooking { kind, amount, counterparty: Some(counterparty), reference, narrative, virtual_account: None }
 }
 
-const fn credit(amount: Text, counterparty: Text, reference: Text, narrative: Text, account: Text) -> Line {
+const fn credit(amount: Text, counterparty: Text, reference: Text, narrative: Text, account: Text) -> DailyBooking {
     let virtual_account = Some(account);
-    Line { kind: VirtualAccountCredit, amount, counterparty: Some(counterparty), reference, narrative, virtual_account }
+    DailyBooking {
+        kind: VirtualAccountCredit,
+        amount,
+        counterparty: Some(counterparty),
+        reference,
+        narrative,
+        virtual_account,
+    }
 }

@@ -49,6 +49,25 @@ async fn statuses() {
 }
 
 #[tokio::test]
+async fn a_part_of_all_calls_and_an_order_for_the_next_one() {
+    let faults = ["statement-500:1", "token-gzip:0"].map(|rate| rate.parse().unwrap());
+    let bank = FakeBank::start_with(FakeBankOptions::new().faults(faults.into())).await;
+    let request = StatementRequest::new(&bank.account());
+    let error = bank.client().statements().page(&request).await.unwrap_err();
+    assert_eq!(error.status(), Some(500));
+    bank.fail(Endpoint::Statement, Fault::Late(Duration::from_millis(1)));
+    bank.client().statements().page(&request).await.unwrap();
+    assert_eq!(
+        bank.calls(),
+        ["token 200", &format!("{LINE} 500 (status)"), "token 200", &format!("{LINE} 200 (late)")]
+    );
+    let calls = bank.calls();
+    assert_eq!(calls[1].reason.as_deref(), Some("the fault statement-500 that --fault ordered"));
+    assert_eq!((calls[3].reason.as_deref(), calls[3].customer.as_deref()), (None, Some(FakeBank::CUSTOMER)));
+    assert_eq!(calls.iter().map(|call| call.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
+}
+
+#[tokio::test]
 async fn connections_that_break() {
     let (error, line) = statement_error(Fault::Reset).await;
     assert!(matches!(&error, StatementError::Transport(_)) && error.is_retryable(), "{error:?}");

@@ -6,7 +6,6 @@ use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::input;
 use crate::keys::write::{Secrecy, write};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -64,7 +63,7 @@ pub(crate) fn set_api_key(folders: &Folders, code: &str, api_key: &str) -> Resul
 
 fn write_connection(home: &Path, connection: &Connection) -> Result<(), Failure> {
     let path = home.join("connection.toml");
-    let text = to_toml(connection);
+    let text = to_toml(connection)?;
     if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(());
     }
@@ -72,75 +71,11 @@ fn write_connection(home: &Path, connection: &Connection) -> Result<(), Failure>
 }
 
 /// The text of a `connection.toml`.
-pub(super) fn to_toml(connection: &Connection) -> Zeroizing<String> {
-    let mut out = Text(Zeroizing::new(String::with_capacity(2048)));
-    out.0.push_str("# What this customer and its provider have arranged. It holds secrets.\n");
-    out.text("base_url", &connection.base_url);
-    out.optional("token_url", connection.token_url.as_deref());
-    out.optional("audience", connection.audience.as_deref());
-    out.text("customer", &connection.customer);
-    out.text("api_key", &connection.api_key);
-    out.optional("api_key_header", connection.api_key_header.as_deref());
-    out.list("scopes", &connection.scopes);
-    out.path("signing_key", &connection.signing_key);
-    out.optional("signing_kid", connection.signing_kid.as_deref());
-    if let Some(roots) = &connection.roots {
-        out.path("roots", roots);
-    }
-    out.list("accounts", &connection.accounts);
-    if let Some(receivers) = &connection.receivers {
-        out.0.push_str("\n[receivers]\n");
-        out.text("listen", &receivers.listen.to_string());
-        out.path("certificate", &receivers.certificate);
-        out.path("certificate_key", &receivers.certificate_key);
-        out.text("api_key", &receivers.api_key);
-        out.path("decryption_key", &receivers.decryption_key);
-        out.path("provider_keys", &receivers.provider_keys);
-    }
-    out.0
-}
-
-struct Text(Zeroizing<String>);
-
-impl Text {
-    fn text(&mut self, name: &str, value: &str) {
-        self.0.push_str(name);
-        self.0.push_str(" = ");
-        self.quoted(value);
-        self.0.push('\n');
-    }
-
-    fn optional(&mut self, name: &str, value: Option<&str>) {
-        value.into_iter().for_each(|value| self.text(name, value));
-    }
-
-    fn path(&mut self, name: &str, path: &Path) {
-        self.text(name, &path.to_string_lossy());
-    }
-
-    fn list(&mut self, name: &str, values: &[String]) {
-        self.0.push_str(name);
-        self.0.push_str(" = [");
-        for (at, value) in values.iter().enumerate() {
-            self.0.push_str(if at == 0 { "" } else { ", " });
-            self.quoted(value);
-        }
-        self.0.push_str("]\n");
-    }
-
-    /// A basic string of TOML.
-    fn quoted(&mut self, text: &str) {
-        self.0.push('"');
-        for char in text.chars() {
-            match char {
-                '"' | '\\' => self.0.extend(['\\', char]),
-                // Writing into a string cannot fail.
-                char if char.is_control() => drop(write!(self.0, "\\u{:04X}", u32::from(char))),
-                char => self.0.push(char),
-            }
-        }
-        self.0.push('"');
-    }
+pub(super) fn to_toml(connection: &Connection) -> Result<Zeroizing<String>, Failure> {
+    let text = toml::to_string(connection).map(Zeroizing::new);
+    let text = text.map_err(|error| Failure::unable(format_args!("connection.toml: {error}"), "report it"))?;
+    let comment = "# What this customer and its provider have arranged. It holds secrets.\n";
+    Ok(Zeroizing::new([comment, &text].concat()))
 }
 
 #[cfg(test)]
@@ -172,7 +107,7 @@ provider_keys = "bank.jwks.json"
 "#;
         let connection: Connection = toml::from_str(text).unwrap();
         assert_eq!(connection.api_key, "q\"\\\u{1}ü");
-        let written: toml::Table = toml::from_str(&to_toml(&connection)).unwrap();
+        let written: toml::Table = toml::from_str(&to_toml(&connection).unwrap()).unwrap();
         assert_eq!(written, toml::from_str::<toml::Table>(text).unwrap());
     }
 }

@@ -86,7 +86,7 @@ impl DemoCustomer {
         ];
         let plain = Zeroizing::new;
         let files = vec![
-            ("connection.toml", to_toml(&connection), Secrecy::Private),
+            ("connection.toml", to_toml(&connection)?, Secrecy::Private),
             ("signing.pem", signing.to_pkcs8_pem(), Secrecy::Private),
             ("signing.pub.pem", plain(public.to_spki_pem()), Secrecy::Public),
             ("signing.jwks.json", plain(format!("{}\n", jwk_set(&keys))), Secrecy::Public),

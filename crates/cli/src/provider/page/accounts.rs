@@ -1,8 +1,8 @@
 //! The accounts of the ledger, and what was booked on each.
 
-use super::command::{Command, Commands};
+use super::command::{BOOK, Command};
 use super::error::PageError;
-use super::layout::{Head, Paging, ROWS, Section, html};
+use super::layout::{After, Head, Paging, ROWS, Section, first_rows, html};
 use super::text::{encoded, shown};
 use super::{Page, Shared};
 use crate::statement::row::Row;
@@ -15,12 +15,6 @@ use bankrail::statement::{AccountId, AccountKind, MaxEntries, PagePosition, Sort
 use bankrail::values::Date;
 use serde::Deserialize;
 use std::collections::HashMap;
-
-#[derive(Deserialize)]
-pub(super) struct After {
-    /// The account after which the page begins.
-    after: Option<String>,
-}
 
 /// A customer who may ask for an account's statements.
 #[derive(Clone)]
@@ -93,15 +87,12 @@ struct AccountsView {
 pub(super) async fn list(State(page): State<Page>, Query(asked): Query<After>) -> Result<Response, PageError> {
     let after = asked.after.as_deref().map(AccountId::parse).transpose().map_err(|_| PageError::NotFound)?;
     let most = u32::try_from(ROWS).unwrap_or(u32::MAX);
-    let mut accounts = page.data.ledger.accounts(after.as_ref(), most + 1).await?;
-    let more = accounts.len() > ROWS;
-    accounts.truncate(ROWS);
+    let (accounts, last) = first_rows(page.data.ledger.accounts(after.as_ref(), most + 1).await?);
     let registered = Registered::read(&page, accounts.iter().map(|account| &account.id));
-    let next = accounts.last().filter(|_| more).map(|last| format!("/accounts?after={}", last.id));
     Ok(html(&AccountsView {
         head: Head::new("Accounts", Section::Accounts),
         rows: accounts.iter().map(|account| AccountRow::new(account, &registered)).collect(),
-        paging: Paging::new(after.map(|_| "/accounts".to_owned()), next),
+        paging: Paging::after("/accounts", &asked, last.as_ref().map(|account| account.id.as_str())),
     }))
 }
 
@@ -178,7 +169,7 @@ pub(super) async fn show(
     Ok(html(&AccountView {
         head: Head::new(format!("Account {id}"), Section::Accounts),
         account: AccountRow::new(&account, &registered),
-        commands: vec![Commands::new(&page).book(id.as_str())],
+        commands: vec![page.command(BOOK, id.as_str())],
         is_last_day: asked.is_none_or(|day| Some(day) == last),
         day,
     }))

@@ -1,6 +1,6 @@
 //! The calls that the provider answered, the newest first.
 
-use super::layout::{Head, NavLink, Paging, ROWS, Section, html};
+use super::layout::{Head, NavLink, Paging, ROWS, Section, address, html};
 use super::text::{When, encoded, shown, took};
 use super::{Page, Shared};
 use askama::Template;
@@ -29,14 +29,9 @@ impl Filter {
     }
 
     /// An address with this filter.
-    fn address(&self, path: &str, more: &[(&str, String)]) -> String {
-        let mut members = Vec::new();
-        if self.refused.is_some() {
-            members.push("refused=yes".to_owned());
-        }
-        members.extend(self.customer.iter().map(|code| format!("customer={}", encoded(code))));
-        members.extend(more.iter().map(|(name, value)| format!("{name}={value}")));
-        if members.is_empty() { path.to_owned() } else { format!("{path}?{}", members.join("&")) }
+    fn address(&self, path: &str, (name, value): (&str, Option<u64>)) -> String {
+        let (refused, value) = (self.refused.as_ref().map(|_| "yes"), value.map(|value| value.to_string()));
+        address(path, &[("refused", refused), ("customer", self.customer.as_deref()), (name, value.as_deref())])
     }
 }
 
@@ -111,7 +106,7 @@ impl CallList {
             newest.iter().filter(|call| before.is_none_or(|before| call.number < before) && filter.matches(call));
         let page: Vec<&Call> = found.by_ref().take(most).collect();
         let next = found.next().and(page.last()).map(|call| call.number);
-        let events = before.is_none().then(|| filter.address("/calls/events", &[("after", last.to_string())]));
+        let events = before.is_none().then(|| filter.address("/calls/events", ("after", Some(last))));
         (Self { rows: page.into_iter().map(CallRow::new).collect(), events }, next)
     }
 }
@@ -134,16 +129,16 @@ pub(super) async fn show(
     let (calls, next) = CallList::before(&page, &filter, place.before, ROWS);
     let with = |refused: bool| Filter { refused: refused.then(|| "yes".to_owned()), ..filter.clone() };
     let link = |name: &str, refused| NavLink {
-        href: with(refused).address("/calls", &[]),
+        href: with(refused).address("/calls", ("before", None)),
         name: name.to_owned(),
         current: refused == filter.refused.is_some(),
     };
-    let address = |number: u64| filter.address("/calls", &[("before", number.to_string())]);
+    let address = |number: Option<u64>| filter.address("/calls", ("before", number));
     html(&CallsView {
         head: Head::new("Calls", Section::Calls),
         customer: filter.customer.as_deref().map(shown),
         filters: vec![link("All", false), link("Refused", true)],
         calls,
-        paging: Paging::new(place.before.map(|_| filter.address("/calls", &[])), next.map(address)),
+        paging: Paging::new(place.before.map(|_| address(None)), next.map(|number| address(Some(number)))),
     })
 }

@@ -1,7 +1,6 @@
 //! The commands that a reader of the page may want to give next.
 
 use super::Shared;
-use bankrail::mailbox::EntryId;
 use std::path::Path;
 
 /// A command and what it does.
@@ -10,69 +9,34 @@ pub(super) struct Command {
     pub(super) line: String,
 }
 
-/// The commands for the data folder of this provider.
-pub(super) struct Commands<'a>(&'a Shared);
+/// What a command does, and its words after `bankrail provider`, with `{}` for what it is about.
+pub(super) type Task = (&'static str, &'static str);
 
-impl<'a> Commands<'a> {
-    pub(super) fn new(shared: &'a Shared) -> Self {
-        Self(shared)
-    }
+pub(super) const SHOW_ENTRY: Task = ("Show the message and its deliveries", "outbox show {}");
+pub(super) const RESEND_ENTRY: Task = ("Resend it", "outbox resend {}");
+pub(super) const DROP_ENTRY: Task = ("Drop it: it is never delivered then", "outbox drop {}");
+pub(super) const DEAD_LETTERS: Task = ("List the dead letters", "outbox list --state dead_letter");
+pub(super) const PAUSE: Task = ("Stop deliveries to it", "outbox pause {}");
+pub(super) const RESUME: Task = ("Resume deliveries to it", "outbox resume {}");
+pub(super) const RESEND_ALL: Task = ("Resend all its dead letters", "outbox resend --endpoint {}");
+pub(super) const SEND: Task = ("Send it a sample message", "send {} --kind query");
+pub(super) const ADD_CUSTOMER: Task = ("Add a customer", "customers add CODE --key PUBLIC.pem");
+pub(super) const ROTATE_KEYS: Task = ("Give it a new API key", "customers rotate {}");
+pub(super) const BOOK: Task = ("Book an entry", "book {} 25.00");
 
-    fn command(&self, does: &'static str, words: &[&str]) -> Command {
-        let mut line = format!("bankrail provider --data {}", path(&self.0.data.data));
-        if let Some(config) = &self.0.data.config {
+impl Shared {
+    /// The command of a task for the data folder of this provider.
+    pub(super) fn command(&self, (does, words): Task, about: &str) -> Command {
+        let mut line = format!("bankrail provider --data {}", path(&self.data.data));
+        if let Some(config) = &self.data.config {
             line.push_str(" --config ");
             line.push_str(&path(config));
         }
-        for word in words {
+        for word in words.split(' ') {
             line.push(' ');
-            line.push_str(&quoted(word));
+            line.push_str(&quoted(if word == "{}" { about } else { word }));
         }
         Command { does, line }
-    }
-
-    pub(super) fn show_entry(&self, id: EntryId) -> Command {
-        self.command("Show the message and its deliveries", &["outbox", "show", &id.to_string()])
-    }
-
-    pub(super) fn resend_entry(&self, id: EntryId) -> Command {
-        self.command("Resend it", &["outbox", "resend", &id.to_string()])
-    }
-
-    pub(super) fn drop_entry(&self, id: EntryId) -> Command {
-        self.command("Drop it: it is never delivered then", &["outbox", "drop", &id.to_string()])
-    }
-
-    pub(super) fn dead_letters(&self) -> Command {
-        self.command("List the dead letters", &["outbox", "list", "--state", "dead_letter"])
-    }
-
-    pub(super) fn pause(&self, endpoint: &str) -> Command {
-        self.command("Stop deliveries to it", &["outbox", "pause", endpoint])
-    }
-
-    pub(super) fn resume(&self, endpoint: &str) -> Command {
-        self.command("Resume deliveries to it", &["outbox", "resume", endpoint])
-    }
-
-    pub(super) fn resend_all(&self, endpoint: &str) -> Command {
-        self.command("Resend all its dead letters", &["outbox", "resend", "--endpoint", endpoint])
-    }
-
-    pub(super) fn send(&self, endpoint: &str) -> Command {
-        self.command("Send it a sample message", &["send", endpoint, "--kind", "query"])
-    }
-
-    pub(super) fn add_customer(&self) -> Command {
-        self.command("Add a customer", &["customers", "add", "CODE", "--key", "PUBLIC.pem"])
-    }
-
-    pub(super) fn rotate_keys(&self, customer: &str) -> Command {
-        self.command("Give it a new API key", &["customers", "rotate", customer])
-    }
-
-    pub(super) fn book(&self, account: &str) -> Command {
-        self.command("Book an entry", &["book", account, "25.00"])
     }
 }
 

@@ -1,9 +1,9 @@
 //! The customers and what is arranged with each.
 
 use super::Page;
-use super::command::{Command, Commands};
+use super::command::{ADD_CUSTOMER, Command, ROTATE_KEYS};
 use super::error::PageError;
-use super::layout::{Head, Paging, ROWS, Section, html};
+use super::layout::{After, Head, Paging, Section, first_rows, html};
 use super::text::{When, encoded, shown};
 use askama::Template;
 use axum::extract::{Path, Query, State};
@@ -12,13 +12,6 @@ use bankrail::bank::{CustomerRecord, LimitOverride};
 use bankrail::client_assertion::CustomerCode;
 use bankrail::statement::AccountKind;
 use bankrail::values::{Clock as _, SystemClock, Timestamp};
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-pub(super) struct After {
-    /// The code or account after which the page begins.
-    after: Option<String>,
-}
 
 struct CustomerRow {
     code: String,
@@ -59,18 +52,13 @@ struct CustomersView {
 pub(super) async fn list(State(page): State<Page>, Query(asked): Query<After>) -> Response {
     let book = page.data.directory.book();
     let after = asked.after.as_deref().unwrap_or_default();
-    let mut later = book.records().filter(|record| record.customer.code.as_str() > after);
-    let listed: Vec<_> = later.by_ref().take(ROWS).collect();
-    let last = later.next().and(listed.last()).map(|record| record.customer.code.as_str());
+    let (listed, last) = first_rows(book.records().filter(|record| record.customer.code.as_str() > after));
     let now = SystemClock.now();
     html(&CustomersView {
         head: Head::new("Customers", Section::Customers),
         rows: listed.iter().map(|record| CustomerRow::new(record, now)).collect(),
-        paging: Paging::new(
-            asked.after.as_ref().map(|_| "/customers".to_owned()),
-            last.map(|code| format!("/customers?after={}", encoded(code))),
-        ),
-        commands: vec![Commands::new(&page).add_customer()],
+        paging: Paging::after("/customers", &asked, last.map(|record| record.customer.code.as_str())),
+        commands: vec![page.command(ADD_CUSTOMER, "")],
     })
 }
 
@@ -169,9 +157,7 @@ pub(super) async fn show(
         Some(after) => record.accounts.iter().position(|(id, _)| id.as_str() == after).map_or(0, |place| place + 1),
         None => 0,
     };
-    let listed: Vec<_> = record.accounts.iter().skip(begin).take(ROWS).collect();
-    let more = record.accounts.len() > begin + listed.len();
-    let next = listed.last().filter(|_| more).map(|(id, _)| format!("{own}?after={id}"));
+    let (listed, last) = first_rows(record.accounts.iter().skip(begin));
     Ok(html(&CustomerView {
         head: Head::new(format!("Customer {}", shown(code.as_str())), Section::Customers),
         code: shown(code.as_str()),
@@ -220,7 +206,7 @@ pub(super) async fn show(
                 virtual_accounts: facts.kind == AccountKind::WithVirtualAccounts,
             })
             .collect(),
-        paging: Paging::new(asked.after.as_ref().map(|_| own), next),
-        commands: vec![Commands::new(&page).rotate_keys(code.as_str())],
+        paging: Paging::after(&own, &asked, last.map(|(id, _)| id.as_str())),
+        commands: vec![page.command(ROTATE_KEYS, code.as_str())],
     }))
 }

@@ -1,8 +1,8 @@
 //! The customers' webhook receivers, and whether messages are delivered to them.
 
-use super::command::{Command, Commands};
+use super::command::{Command, PAUSE, RESEND_ALL, RESUME, SEND};
 use super::error::PageError;
-use super::layout::{Head, Paging, ROWS, Section, html};
+use super::layout::{After, Head, Paging, Section, first_rows, html};
 use super::text::{When, encoded, shown};
 use super::{Page, Shared};
 use crate::provider::outbox::words::intervention;
@@ -12,17 +12,10 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use bankrail::mailbox::{EndpointBacklog, EndpointId, OutboxQuery, StoppedEndpoint};
 use bankrail::service::delivery::{CircuitState, DispatcherSnapshot, EndpointSnapshot};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 
-#[derive(Deserialize)]
-pub(super) struct Asked {
-    /// The name of the endpoint after which the page begins.
-    after: Option<String>,
-}
-
 /// What is known of an endpoint, from each place that knows of it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Known {
     customer: Option<String>,
     url: Option<String>,
@@ -62,19 +55,15 @@ struct EndpointRow {
 
 impl EndpointRow {
     fn new(shared: &Shared, name: &str, known: Known) -> Self {
-        let make = Commands::new(shared);
         let (pending, dead_letters) = known.backlog.as_ref().map_or((0, 0), |of| (of.pending, of.dead_letters));
-        let mut commands = Vec::new();
-        if dead_letters > 0 {
-            commands.push(make.resend_all(name));
-        }
-        if known.stopped.is_some() {
-            commands.push(make.resume(name));
-        }
-        if known.customer.is_some() {
-            commands.extend(known.stopped.is_none().then(|| make.pause(name)));
-            commands.push(make.send(name));
-        }
+        let (is_stopped, has_customer) = (known.stopped.is_some(), known.customer.is_some());
+        let tasks = [
+            (RESEND_ALL, dead_letters > 0),
+            (RESUME, is_stopped),
+            (PAUSE, has_customer && !is_stopped),
+            (SEND, has_customer),
+        ];
+        let commands = tasks.iter().filter(|(_, fits)| *fits).map(|(task, _)| shared.command(*task, name)).collect();
         Self {
             name: shown(name),
             href: format!("/outbox?endpoint={}", encoded(name)),
@@ -142,20 +131,18 @@ struct EndpointsView {
     paging: Paging,
 }
 
-pub(super) async fn list(State(page): State<Page>, Query(asked): Query<Asked>) -> Result<Response, PageError> {
+pub(super) async fn list(State(page): State<Page>, Query(asked): Query<After>) -> Result<Response, PageError> {
     let snapshot = page.data.dispatcher.snapshot().await?;
     let mut later = all(&page, &snapshot).await?;
     if let Some(after) = &asked.after {
         later = later.split_off(after);
         later.remove(after);
     }
-    let more = later.len() > ROWS;
-    let listed: Vec<(String, Known)> = later.into_iter().take(ROWS).collect();
-    let next = listed.last().filter(|_| more).map(|(name, _)| format!("/endpoints?after={}", encoded(name)));
+    let (listed, last) = first_rows(later);
     Ok(html(&EndpointsView {
         head: Head::new("Endpoints", Section::Endpoints),
         now: When::new(snapshot.at),
         rows: listed.into_iter().map(|(name, known)| EndpointRow::new(&page, &name, known)).collect(),
-        paging: Paging::new(asked.after.as_ref().map(|_| "/endpoints".to_owned()), next),
+        paging: Paging::after("/endpoints", &asked, last.as_ref().map(|(name, _)| name.as_str())),
     }))
 }

@@ -57,19 +57,14 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    pub(super) fn token() -> Self {
-        Self {
-            what: "This page needs the link that bankrail provider printed when it started.",
-            next: "Copy the whole link, with its token, to the address bar. After a restart there is a new one.",
-        }
-    }
-
-    pub(super) fn host() -> Self {
-        Self {
-            what: "This page is shown through a loopback address only.",
-            next: "Open it on the machine that it runs on, as http://127.0.0.1 with its port.",
-        }
-    }
+    pub(super) const TOKEN: Self = Self {
+        what: "This page needs the link that bankrail provider printed when it started.",
+        next: "Copy the whole link, with its token, to the address bar. After a restart there is a new one.",
+    };
+    pub(super) const HOST: Self = Self {
+        what: "This page is shown through a loopback address only.",
+        next: "Open it on the machine that it runs on, as http://127.0.0.1 with its port.",
+    };
 }
 
 impl IntoResponse for Refused {

@@ -58,7 +58,7 @@ impl Guard {
     fn intercept(&self, request: &Request) -> Option<Response> {
         let (uri, headers) = (request.uri(), request.headers());
         if !is_for_loopback(uri, headers) {
-            return Some(Refused::host().into_response());
+            return Some(Refused::HOST.into_response());
         }
         if request.method() != Method::GET {
             return Some((StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")], "the page is read-only\n").into_response());
@@ -70,9 +70,9 @@ impl Guard {
         let link = Query::<Link>::try_from_uri(uri).ok().filter(|_| uri.path() == "/");
         match link.and_then(|Query(link)| link.token) {
             Some(token) if self.token.matches(token.as_bytes()) => Some(self.enter()),
-            Some(_) => Some(Refused::token().into_response()),
+            Some(_) => Some(Refused::TOKEN.into_response()),
             None if self.cookie_matches(headers) => None,
-            None => Some(Refused::token().into_response()),
+            None => Some(Refused::TOKEN.into_response()),
         }
     }
 

@@ -1,9 +1,11 @@
 //! What all views have around them, and around their lists.
 
+use super::text::encoded;
 use askama::Template;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
 
 /// The rows of a list on one page.
 pub(super) const ROWS: usize = 50;
@@ -67,6 +69,35 @@ impl Paging {
     pub(super) fn new(first: Option<String>, next: Option<String>) -> Self {
         Self { first, next }
     }
+
+    /// Those of a list at this path whose pages begin after a name.
+    pub(super) fn after(path: &str, asked: &After, last: Option<&str>) -> Self {
+        Self {
+            first: asked.after.as_ref().map(|_| path.to_owned()),
+            next: last.map(|name| address(path, &[("after", Some(name))])),
+        }
+    }
+}
+
+/// What a list is asked for whose pages begin after a name.
+#[derive(Deserialize)]
+pub(super) struct After {
+    pub(super) after: Option<String>,
+}
+
+/// The first rows of a list, and the last of them if there are more.
+pub(super) fn first_rows<T: Clone>(rows: impl IntoIterator<Item = T>) -> (Vec<T>, Option<T>) {
+    let mut rows = rows.into_iter();
+    let listed: Vec<T> = rows.by_ref().take(ROWS).collect();
+    let last = rows.next().and(listed.last().cloned());
+    (listed, last)
+}
+
+/// The address of a view that is asked for with these members.
+pub(super) fn address(path: &str, members: &[(&str, Option<&str>)]) -> String {
+    let given = members.iter().filter_map(|(name, value)| Some(format!("{name}={}", encoded((*value)?))));
+    let given: Vec<String> = given.collect();
+    if given.is_empty() { path.to_owned() } else { format!("{path}?{}", given.join("&")) }
 }
 
 /// The answer with a page.

@@ -3,9 +3,9 @@
 mod newest;
 
 use self::newest::newest;
-use super::command::{Command, Commands};
+use super::command::{Command, DROP_ENTRY, RESEND_ENTRY, RESUME, SHOW_ENTRY};
 use super::error::PageError;
-use super::layout::{Head, NavLink, Paging, ROWS, Section, html};
+use super::layout::{Head, NavLink, Paging, ROWS, Section, address, html};
 use super::text::{When, encoded, shown, took};
 use super::{Page, Shared};
 use crate::provider::outbox::words::intervention;
@@ -30,11 +30,8 @@ pub(super) struct Asked {
 
 impl Asked {
     fn address(&self, state: Option<OutboxState>, before: Option<u64>) -> String {
-        let mut members = Vec::new();
-        members.extend(state.map(|state| format!("state={}", state.as_str())));
-        members.extend(self.endpoint.iter().map(|endpoint| format!("endpoint={}", encoded(endpoint))));
-        members.extend(before.map(|number| format!("before={number}")));
-        if members.is_empty() { "/outbox".to_owned() } else { format!("/outbox?{}", members.join("&")) }
+        let (state, before) = (state.map(OutboxState::as_str), before.map(|number| number.to_string()));
+        address("/outbox", &[("state", state), ("endpoint", self.endpoint.as_deref()), ("before", before.as_deref())])
     }
 }
 
@@ -122,7 +119,8 @@ impl EntryRow {
         endpoints: &Endpoints,
         now: Timestamp,
     ) -> Self {
-        let resend = (entry.state == OutboxState::DeadLetter).then(|| Commands::new(shared).resend_entry(entry.id));
+        let resend =
+            (entry.state == OutboxState::DeadLetter).then(|| shared.command(RESEND_ENTRY, &entry.id.to_string()));
         Self {
             number: entry.id.get(),
             enqueued: When::new(entry.enqueued_at),
@@ -237,16 +235,15 @@ pub(super) async fn show(State(page): State<Page>, Path(number): Path<u64>) -> R
     let summary = summary.ok_or(PageError::NotFound)?;
     let deliveries = page.data.outbox.deliveries(id).await?;
     let (endpoints, now) = (Endpoints::read(&page).await?, SystemClock.now());
-    let make = Commands::new(&page);
-    let mut commands = vec![make.show_entry(id)];
-    if summary.state == OutboxState::DeadLetter {
-        commands.push(make.resend_entry(id));
-    }
-    if matches!(summary.state, OutboxState::DeadLetter | OutboxState::Pending) {
-        commands.push(make.drop_entry(id));
-    }
+    let name = id.to_string();
+    let tasks = match summary.state {
+        OutboxState::DeadLetter => &[SHOW_ENTRY, RESEND_ENTRY, DROP_ENTRY][..],
+        OutboxState::Pending => &[SHOW_ENTRY, DROP_ENTRY],
+        _ => &[SHOW_ENTRY],
+    };
+    let mut commands: Vec<Command> = tasks.iter().map(|task| page.command(*task, &name)).collect();
     if endpoints.stopped.contains(&summary.endpoint) && summary.state == OutboxState::Pending {
-        commands.push(make.resume(summary.endpoint.as_str()));
+        commands.push(page.command(RESUME, summary.endpoint.as_str()));
     }
     let rows = deliveries.iter().enumerate().rev().take(MOST_DELIVERIES).map(|(place, delivery)| DeliveryRow {
         number: place + 1,

@@ -2,7 +2,7 @@
 
 use super::Page;
 use super::calls::{CallList, Filter};
-use super::command::{Command, Commands};
+use super::command::{Command, DEAD_LETTERS, RESUME};
 use super::error::PageError;
 use super::layout::{Head, Section, html};
 use super::text::{When, encoded, shown};
@@ -67,7 +67,6 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     let data = &page.data;
     let book = data.directory.book();
     let snapshot = data.dispatcher.snapshot().await?;
-    let make = Commands::new(&page);
     let mut concerns = Vec::new();
     if let Some(rejected) = data.directory.rejected() {
         concerns.extend(rejected.faults.iter().take(MOST_CONCERNS).map(|fault| Concern {
@@ -80,7 +79,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         concerns.push(Concern {
             what: counted(snapshot.outbox.dead_letters, "dead letter is", "dead letters are") + " no longer delivered",
             href: Some("/outbox?state=dead_letter".to_owned()),
-            commands: vec![make.dead_letters()],
+            commands: vec![page.command(DEAD_LETTERS, "")],
         });
     }
     concerns.extend(snapshot.stopped.iter().take(MOST_CONCERNS).map(|stopped| {
@@ -88,7 +87,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         Concern {
             what: format!("Nothing is delivered to the endpoint {}: stopped by {by}", shown(name)),
             href: Some(format!("/outbox?endpoint={}", encoded(name))),
-            commands: vec![make.resume(name)],
+            commands: vec![page.command(RESUME, name)],
         }
     }));
     let accounts: HashSet<_> =
