@@ -39,7 +39,7 @@ fn resolved_events(xml: &str) -> u64 {
 }
 
 fn streamed(xml: &str) -> u64 {
-    EntryReader::new(xml.as_bytes())
+    EntryReader::new(xml.as_bytes(), ReadOptions::default())
         .map(|item| u64::from(matches!(item.expect("the report is readable"), StreamItem::Entry(_))))
         .sum()
 }
@@ -132,7 +132,7 @@ fn writing(criterion: &mut Criterion) {
     group.bench_function("10k_entries_to_sink", |bencher| {
         bencher.iter(|| {
             let options = WriteOptions::default();
-            black_box(&document).write_to(&mut std::io::sink(), options).expect("writable");
+            black_box(&document).write_to(&mut std::io::sink(), &options).expect("writable");
         });
     });
     group.bench_function("10k_entries_into_json", |bencher| {

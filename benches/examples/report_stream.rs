@@ -12,7 +12,7 @@
 #![allow(clippy::print_stdout)]
 
 use bankrail_benches::report::write_report;
-use bankrail_camt052::{EntryReader, StreamItem};
+use bankrail_camt052::{EntryReader, ReadOptions, StreamItem};
 use std::error::Error;
 use std::io::{BufReader, BufWriter, Write, stdin, stdout};
 use std::time::Instant;
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn read() -> Result<(), Box<dyn Error>> {
     let begin = Instant::now();
-    let mut reader = EntryReader::new(BufReader::with_capacity(1 << 16, stdin().lock()));
+    let mut reader = EntryReader::new(BufReader::with_capacity(1 << 16, stdin().lock()), ReadOptions::default());
     let (mut entries, mut findings) = (0_u64, 0);
     while let Some(item) = reader.next_item()? {
         findings += reader.take_findings().len();

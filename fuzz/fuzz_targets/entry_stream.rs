@@ -45,7 +45,7 @@ fn options() -> ReadOptions {
 }
 
 fn assemble(source: impl BufRead) -> Result<(Document, Vec<Finding>), ReadError> {
-    let mut reader = EntryReader::with_options(source, options());
+    let mut reader = EntryReader::new(source, options());
     let (mut reports, mut entries, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(item) = reader.next_item()? {
         findings.extend(reader.take_findings());

@@ -13,7 +13,7 @@ fn assert_same_back(document: &Document) {
     let again = Document::parse(&xml).expect("what was written is readable");
     assert_eq!(&again.document, document);
     let options = WriteOptions::default().indent(2);
-    let indented = document.to_xml_with(options).expect("what can be written compactly can be indented");
+    let indented = document.to_xml_with(&options).expect("what can be written compactly can be indented");
     assert_eq!(&Document::parse(&indented).expect("what was indented is readable").document, document);
     let mut json = String::new();
     document.write_json_string(&mut json).expect("what can be written can be written into JSON");

@@ -1,14 +1,13 @@
 //! Access to what users of entries ask for: signed amounts, narratives, counterparties, references, lines.
 
 pub(crate) mod balances;
-mod choices;
+pub(crate) mod choices;
 mod summary;
 
 pub(crate) use summary::Total;
 pub use summary::{summary_of, summary_of_amounts};
 
-use crate::{CounterpartyAccount, Direction, Entry, Party, References, Remittance, Transaction, TransactionParties};
-use bankrail_iso20022::{Amount, Text};
+use crate::*;
 use bankrail_values::Decimal;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,7 +18,7 @@ const PIECE: usize = 140;
 /// One line of an account's history: an entry, or one of the transactions behind it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Line<'a> {
+pub struct EntryLine<'a> {
     /// The entry.
     pub entry: &'a Entry,
     /// The transaction; `None` for an entry without details.
@@ -46,11 +45,11 @@ impl Entry {
     }
 
     /// One line per transaction, or one for the entry itself where none are detailed.
-    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+    pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
         let alone = self.transactions().next().is_none();
-        let own = alone.then_some(Line { entry: self, transaction: None });
+        let own = alone.then_some(EntryLine { entry: self, transaction: None });
         own.into_iter()
-            .chain(self.transactions().map(|transaction| Line { entry: self, transaction: Some(transaction) }))
+            .chain(self.transactions().map(|transaction| EntryLine { entry: self, transaction: Some(transaction) }))
     }
 
     /// The amount as it changes the account: debits are negative. `None` for an unknown direction.
@@ -185,7 +184,7 @@ impl Remittance {
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> EntryLine<'a> {
     /// The amount of the line: that of the transaction; that of the entry where there is none, or where the only
     /// transaction of the entry states none. `None` for one of several that states none.
     #[must_use]

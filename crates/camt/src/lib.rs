@@ -3,18 +3,21 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod account_message;
 mod model;
 mod rules;
 
-pub use access::{Line, summary_of, summary_of_amounts};
+pub(crate) use access::choices::code_or_proprietary;
+pub use access::{EntryLine, summary_of, summary_of_amounts};
 pub use bankrail_iso20022::*;
 pub use model::*;
-pub use rules::{Disagreement, Part};
+pub use rules::{CountedEntries, Disagreement};
 
 /// For the crates of messages only. It changes without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::access::balances::{balance, closing, opening, running};
     pub use crate::rules::compare_summary;
+    pub use bankrail_iso20022::__private::Watch;
     pub use bankrail_values::Decimal;
 }

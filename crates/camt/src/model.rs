@@ -1,43 +1,28 @@
 //! The model: every type that several messages share, stated once. One module for each area.
 
-pub(crate) mod account;
-pub(crate) mod agent;
-pub(crate) mod amount;
-pub(crate) mod balance;
-pub(crate) mod bank_transaction_code;
-pub(crate) mod card;
-pub(crate) mod charges;
-pub(crate) mod document_line;
-pub(crate) mod entry;
-pub(crate) mod garnishment;
-pub(crate) mod header;
-pub(crate) mod instrument;
-pub(crate) mod interest;
-pub(crate) mod party;
-pub(crate) mod period;
-pub(crate) mod point_of_interaction;
-pub(crate) mod remittance;
-pub(crate) mod summary;
-pub(crate) mod tax;
-pub(crate) mod transaction;
+mod account;
+mod agent;
+mod amount;
+mod balance;
+mod bank_transaction_code;
+mod card;
+mod charges;
+mod document_line;
+mod entry;
+mod garnishment;
+mod header;
+mod instrument;
+mod interest;
+mod party;
+mod period;
+mod point_of_interaction;
+mod remittance;
+mod summary;
+mod tax;
+mod transaction;
 
-pub use account::*;
-pub use agent::*;
-pub use amount::*;
-pub use balance::*;
-pub use bank_transaction_code::*;
-pub use card::*;
-pub use charges::*;
-pub use document_line::*;
-pub use entry::*;
-pub use garnishment::*;
-pub use header::*;
-pub use instrument::*;
-pub use interest::*;
-pub use party::*;
-pub use period::*;
-pub use point_of_interaction::*;
-pub use remittance::*;
-pub use summary::*;
-pub use tax::*;
-pub use transaction::*;
+pub use self::{
+    account::*, agent::*, amount::*, balance::*, bank_transaction_code::*, card::*, charges::*, document_line::*,
+    entry::*, garnishment::*, header::*, instrument::*, interest::*, party::*, period::*, point_of_interaction::*,
+    remittance::*, summary::*, tax::*, transaction::*,
+};

@@ -3,7 +3,7 @@
 mod disagreement;
 mod tally;
 
-pub use disagreement::{Disagreement, Part};
+pub use disagreement::{CountedEntries, Disagreement};
 use tally::Tally;
 
 use crate::{Account, Entry, EntryDetails, Summary};

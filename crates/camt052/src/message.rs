@@ -1,44 +1,26 @@
 //! The message: header, reports, supplementary data.
 
-use bankrail_camt::__private::compare_summary;
-use bankrail_camt::{
-    Account, AccountInterest, Balance, CopyDuplicate, CounterpartyAccount, DateTime, DateTimePeriod, Entry,
-    GroupHeader, Pagination, ReportingSource, Summary, SupplementaryData, Text, WholeNumber,
-};
-use bankrail_iso20022::__private::Watch;
-use bankrail_iso20022::{message, record};
-
-message! {
+bankrail_camt::account_message! {
     /// A whole message: a group header and one or more reports.
-    Document = "BankToCustomerAccountReportV06" {
-        /// Identifies the message.
-        group_header: 1..1 ~GroupHeader = "GrpHdr",
+    Document = "BankToCustomerAccountReportV06" in "BkToCstmrAcctRpt" of crate::NAMESPACE {
         /// The reports, each on one account.
-        reports: 1..* Report = "Rpt",
-        /// Data that sender and receiver agreed on beyond the message.
-        supplementary_data: 0..* SupplementaryData = "SplmtryData",
+        reports: Report = "Rpt",
     }
-    namespace: crate::NAMESPACE,
-    root: "BkToCstmrAcctRpt",
-    depth: 16,
-    header: group_header GroupHeader,
-    groups: Report = "Rpt",
-    units: Entry = "Ntry",
-    /// Reads a document of any size entry by entry: for each report its start, its entries and its end, then the end of
-    /// the message.
-    ///
-    /// - The parts before the first entry of a report come with its start. The mandatory parts (`Id`, `Acct`) must be
-    ///   there; without them the first entry is an error that names them. Reading a whole document accepts them later,
-    ///   too.
-    /// - The parts after the entries, and the disagreements of the summary, come with the end.
-    /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
-    ///
+    /// A report on one account.
+    Report = "AccountReport19", a "report" {
+        pagination: "RptPgntn",
+        balances: {
+            /// As of the times that they state.
+            balances: 0..* bankrail_camt::Balance = "Bal",
+        }
+        additional_information: "AddtlRptInf",
+    }
     /// ```no_run
-    /// use bankrail_camt052::{EntryReader, StreamItem};
+    /// use bankrail_camt052::{EntryReader, ReadOptions, StreamItem};
     /// use std::fs::File;
     /// use std::io::BufReader;
     ///
-    /// for item in EntryReader::new(BufReader::new(File::open("report.xml")?)) {
+    /// for item in EntryReader::new(BufReader::new(File::open("report.xml")?), ReadOptions::default()) {
     ///     if let StreamItem::Entry(entry) = item? {
     ///         println!("{:?}", entry.signed_amount());
     ///     }
@@ -50,14 +32,14 @@ message! {
     /// channel. The capacity of the channel bounds what is read ahead, and dropping the receiver ends the reading:
     ///
     /// ```
-    /// use bankrail_camt052::{EntryReader, ReadError, StreamItem};
+    /// use bankrail_camt052::{EntryReader, ReadError, ReadOptions, StreamItem};
     /// use std::io::BufRead;
     /// use tokio::sync::mpsc;
     ///
     /// fn parts(source: impl BufRead + Send + 'static) -> mpsc::Receiver<Result<StreamItem, ReadError>> {
     ///     let (send, receive) = mpsc::channel(64);
     ///     tokio::task::spawn_blocking(move || {
-    ///         for part in EntryReader::new(source) {
+    ///         for part in EntryReader::new(source, ReadOptions::default()) {
     ///             if send.blocking_send(part).is_err() {
     ///                 break;
     ///             }
@@ -83,48 +65,5 @@ message! {
     /// # Ok::<(), ReadError>(())
     /// # }).unwrap();
     /// ```
-    stream: EntryReader of StreamItem { ReportStart, Entry, ReportEnd },
+    stream: EntryReader of StreamItem { ReportStart, ReportEnd }
 }
-
-record! {
-    /// A report on one account.
-    Report = "AccountReport19" {
-        /// The servicer's identification of this report, up to 35 characters.
-        id: 1..1 Text<35> = "Id",
-        /// The page of a report that is sent in several.
-        pagination: 0..1 Pagination = "RptPgntn",
-        /// Counts the reports sent electronically for the account.
-        electronic_sequence: 0..1 WholeNumber = "ElctrncSeqNb",
-        /// Counts the reports that have legal standing, on paper or not.
-        legal_sequence: 0..1 WholeNumber = "LglSeqNb",
-        /// When the report was made, with the offset it was written with, if any.
-        created_at: 1..1 ~DateTime = "CreDtTm",
-        /// What the report covers, from and to.
-        period: 0..1 DateTimePeriod = "FrToDt",
-        /// Set when the report repeats or copies another.
-        copy_duplicate: 0..1 CopyDuplicate = "CpyDplctInd",
-        /// The system that the figures come from.
-        source: 0..1 ReportingSource = "RptgSrc",
-        /// The account of these balances and entries.
-        account: 1..1 Account = "Acct",
-        /// An account that belongs to it, such as the one that it is pooled in.
-        related_account: 0..1 Box<CounterpartyAccount> = "RltdAcct",
-        /// Interest that holds for the account as a whole; what was booked is an entry.
-        interest: 0..* AccountInterest = "Intrst",
-        /// As of the times that they state.
-        balances: 0..* Balance = "Bal",
-        /// Counts and sums over the entries, as the sender states them; reading compares.
-        summary: 0..1 Box<Summary> = "TxsSummry",
-        /// The booked and expected entries, in the order of the message.
-        entries: 0..* Entry = "Ntry",
-        /// Free text on the report, up to 500 characters.
-        additional_information: 0..1 Text<500> = "AddtlRptInf",
-    } then compare
-}
-
-/// Compares the summary of a report that has been read with its entries.
-fn compare(report: &Report, by: &mut impl Watch) {
-    compare_summary(report.summary.as_deref(), by);
-}
-
-bankrail_camt::__history! { Report }

@@ -190,7 +190,7 @@ fn from_source(bytes: &[u8]) -> Outcome {
 
 /// The parts are dropped as they come, findings and all.
 fn in_parts(bytes: &[u8]) -> Outcome {
-    let mut reader = EntryReader::new(bytes);
+    let mut reader = EntryReader::new(bytes, ReadOptions::default());
     loop {
         let part = reader.next_item();
         reader.take_findings();

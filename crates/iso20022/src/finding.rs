@@ -1,8 +1,8 @@
 //! Findings: what a reader or a check reports.
 
-mod beyond;
+mod broken_rule;
 
-pub use beyond::Beyond;
+pub use broken_rule::BrokenRule;
 
 use crate::field::Fault;
 use bankrail_values::excerpt;
@@ -165,7 +165,7 @@ pub enum FindingKind {
     },
     /// A rule of the message that the schema cannot say, such as a sum.
     #[error("{0}")]
-    Beyond(Beyond),
+    BrokenRule(BrokenRule),
 }
 
 impl FindingKind {
@@ -192,7 +192,7 @@ impl FindingKind {
             Self::EnvelopeType { .. } => "EnvelopeType",
             Self::IbanCheckDigits { .. } => "IbanCheckDigits",
             Self::BicCountry { .. } => "BicCountry",
-            Self::Beyond(beyond) => beyond.name(),
+            Self::BrokenRule(rule) => rule.name(),
         }
     }
 
@@ -200,7 +200,7 @@ impl FindingKind {
     /// one that only `deny_findings` refuses.
     #[must_use]
     pub fn is_schema(&self) -> bool {
-        !matches!(self, Self::IbanCheckDigits { .. } | Self::BicCountry { .. } | Self::Beyond(_))
+        !matches!(self, Self::IbanCheckDigits { .. } | Self::BicCountry { .. } | Self::BrokenRule(_))
     }
 }
 

@@ -25,8 +25,8 @@ mod xml;
 
 pub use bankrail_values::UnknownCode;
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
-pub use finding::{Beyond, Finding, FindingKind, Position};
-pub use message::{Parsed, WriteError, WriteOptions};
+pub use finding::{BrokenRule, Finding, FindingKind, Position};
+pub use message::{Parsed, UnitReader, WriteError, WriteOptions};
 pub use read::{FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions};
 pub use value::amount::Amount;
 pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
@@ -47,7 +47,6 @@ pub mod __private {
     pub use crate::message::Message;
     pub use crate::message::check::{check, check_schema};
     pub use crate::message::read::{judge, parse, parse_counting, read, read_counting};
-    pub use crate::message::stream::{Part, UnitReader};
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::node::{
         Ahead, Alternative, Content, Node, Record, Simple, Slot, check_field, check_simple, is_field_type,

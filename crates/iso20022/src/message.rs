@@ -6,6 +6,7 @@ pub(crate) mod stream;
 pub(crate) mod write;
 
 pub use read::Parsed;
+pub use stream::UnitReader;
 pub use write::{WriteError, WriteOptions};
 
 use crate::field::Tag;
@@ -21,6 +22,16 @@ pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
     type Group: Node + Record;
     /// The repeated element of a group.
     type Unit: Node;
+    /// What a reader of one part after the other hands out.
+    type Part;
+    /// The part for the start of a group.
+    const GROUP_START: fn(Box<Self::Group>) -> Self::Part;
+    /// The part for a unit.
+    const UNIT_READ: fn(Box<Self::Unit>) -> Self::Part;
+    /// The part for the end of a group.
+    const GROUP_END: fn(Box<Self::Group>) -> Self::Part;
+    /// The part for the end of the message.
+    const MESSAGE_END: fn(Box<Self>) -> Self::Part;
     /// The names and types for the cursor.
     const SHAPE: &'static Shape;
     /// The document element.

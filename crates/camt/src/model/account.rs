@@ -1,8 +1,6 @@
 //! Accounts.
 
-use crate::model::agent::Agent;
-use crate::model::party::Party;
-use bankrail_iso20022::{CurrencyCode, Iban, Text, choice, record};
+use crate::*;
 
 record! {
     /// The account that a report is about, with owner and servicer.
@@ -19,10 +17,8 @@ record! {
         owner: 0..1 Box<Party> = "Ownr",
         /// The bank that keeps the account.
         servicer: 0..1 Box<Agent> = "Svcr",
-    } then crate::rules::account
-}
+    } => crate::rules::account
 
-record! {
     /// An account by its identification.
     CounterpartyAccount = "CashAccount24" {
         /// The IBAN, or another identification.
@@ -34,6 +30,16 @@ record! {
         /// The name of the account, given by its servicer.
         name: 0..1 Text<70> = "Nm",
     }
+
+    /// An account identification that is not an IBAN.
+    OtherAccountId = "GenericAccountIdentification1" {
+        /// The identification, up to 34 characters.
+        id: 1..1 Text<34> = "Id",
+        /// The scheme of the identification.
+        scheme: 0..1 Box<AccountScheme> = "SchmeNm",
+        /// Who issued it.
+        issuer: 0..1 Text<35> = "Issr",
+    }
 }
 
 choice! {
@@ -44,30 +50,10 @@ choice! {
     }
 }
 
-choice! {
+code_or_proprietary! {
     /// The scheme of another account identification.
-    AccountScheme = "AccountSchemeName1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalAccountIdentification1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
+    AccountScheme = "AccountSchemeName1Choice" { Text<4> as "ExternalAccountIdentification1Code", Text<35> }
 
-choice! {
     /// The kind of an account.
-    AccountType = "CashAccountType2Choice" {
-        Code(Text<4>) = "Cd" as "ExternalCashAccountType1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
-    /// An account identification that is not an IBAN.
-    OtherAccountId = "GenericAccountIdentification1" {
-        /// The identification, up to 34 characters.
-        id: 1..1 Text<34> = "Id",
-        /// The scheme of the identification.
-        scheme: 0..1 Box<AccountScheme> = "SchmeNm",
-        /// Who issued it.
-        issuer: 0..1 Text<35> = "Issr",
-    }
+    AccountType = "CashAccountType2Choice" { Text<4> as "ExternalCashAccountType1Code", Text<35> }
 }

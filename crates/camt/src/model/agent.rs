@@ -1,7 +1,6 @@
 //! Agents: financial institutions and branches.
 
-use crate::model::party::PostalAddress;
-use bankrail_iso20022::{Bic, Text, choice, record};
+use crate::*;
 
 record! {
     /// The financial institutions behind a transaction.
@@ -27,9 +26,7 @@ record! {
         /// Agents in other roles.
         proprietary: 0..* ProprietaryAgent = "Prtry",
     }
-}
 
-record! {
     /// An agent in a role that the schema does not have.
     ProprietaryAgent = "ProprietaryAgent3" {
         /// What the role is called.
@@ -37,9 +34,7 @@ record! {
         /// The agent in that role.
         agent: 1..1 Agent = "Agt",
     }
-}
 
-record! {
     /// A financial institution and its branch.
     Agent = "BranchAndFinancialInstitutionIdentification5" {
         /// The bank.
@@ -47,9 +42,7 @@ record! {
         /// The branch of the bank.
         branch: 0..1 Box<Branch> = "BrnchId",
     }
-}
 
-record! {
     /// A branch of a financial institution.
     Branch = "BranchData2" {
         /// Its number with the bank.
@@ -59,9 +52,7 @@ record! {
         /// The postal address.
         address: 0..1 Box<PostalAddress> = "PstlAdr",
     }
-}
 
-record! {
     /// The identification of a financial institution.
     FinancialInstitution = "FinancialInstitutionIdentification8" {
         /// The BIC, 8 or 11 characters.
@@ -75,17 +66,7 @@ record! {
         /// A number of another scheme.
         other: 0..1 OtherFinancialId = "Othr",
     }
-}
 
-choice! {
-    /// The scheme of another identification of a financial institution.
-    FinancialScheme = "FinancialIdentificationSchemeName1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalFinancialInstitutionIdentification1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// Another identification of a financial institution.
     OtherFinancialId = "GenericFinancialIdentification1" {
         /// The identification, up to 35 characters.
@@ -95,9 +76,7 @@ record! {
         /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
-}
 
-record! {
     /// A member of a clearing system.
     ClearingMember = "ClearingSystemMemberIdentification2" {
         /// The system, in a code of up to 5 characters or in words.
@@ -107,10 +86,14 @@ record! {
     }
 }
 
-choice! {
+code_or_proprietary! {
+    /// The scheme of another identification of a financial institution.
+    FinancialScheme = "FinancialIdentificationSchemeName1Choice" {
+        Text<4> as "ExternalFinancialInstitutionIdentification1Code", Text<35>
+    }
+
     /// A clearing system.
     ClearingSystem = "ClearingSystemIdentification2Choice" {
-        Code(Text<5>) = "Cd" as "ExternalClearingSystemIdentification1Code",
-        Proprietary(Text<35>) = "Prtry",
+        Text<5> as "ExternalClearingSystemIdentification1Code", Text<35>
     }
 }

@@ -1,7 +1,6 @@
 //! Amounts with currency exchange, and ranges of amounts.
 
-use crate::model::entry::Direction;
-use bankrail_iso20022::{Amount, CurrencyCode, DateTime, ImpliedAmount, Rate, Text, choice, record};
+use crate::*;
 
 record! {
     /// The amounts of a transaction on its way, with exchange.
@@ -17,9 +16,7 @@ record! {
         /// Amounts of other kinds.
         proprietary: 0..* ProprietaryExchangedAmount = "PrtryAmt",
     }
-}
 
-record! {
     /// An amount and the exchange it came from.
     ExchangedAmount = "AmountAndCurrencyExchangeDetails3" {
         /// The amount, without a sign.
@@ -27,9 +24,7 @@ record! {
         /// The exchange of currencies that the amount came from.
         exchange: 0..1 CurrencyExchange = "CcyXchg",
     }
-}
 
-record! {
     /// An amount of a proprietary kind and the exchange it came from.
     ProprietaryExchangedAmount = "AmountAndCurrencyExchangeDetails4" {
         /// The kind of amount.
@@ -39,9 +34,7 @@ record! {
         /// The exchange of currencies that the amount came from.
         exchange: 0..1 CurrencyExchange = "CcyXchg",
     }
-}
 
-record! {
     /// An exchange of currencies and its rate.
     CurrencyExchange = "CurrencyExchange5" {
         /// The currency that was exchanged.
@@ -57,22 +50,24 @@ record! {
         /// When the rate was quoted.
         quoted_at: 0..1 DateTime = "QtnDt",
     }
-}
 
-record! {
     /// One end of a range of amounts, and whether it belongs to the range.
     AmountBoundary = "AmountRangeBoundary1" {
         amount: 1..1 ImpliedAmount = "BdryAmt",
         included: 1..1 bool = "Incl" as "YesNoIndicator",
     }
-}
 
-record! {
     /// A range of amounts of one currency and, perhaps, one direction.
     AmountRange = "CurrencyAndAmountRange2" {
         amount: 1..1 AmountRangeBounds = "Amt",
         direction: 0..1 Direction = "CdtDbtInd",
         currency: 1..1 CurrencyCode = "Ccy",
+    }
+
+    /// Both ends of a range of amounts.
+    FromToAmounts = "FromToAmountRange" {
+        from: 1..1 AmountBoundary = "FrAmt",
+        to: 1..1 AmountBoundary = "ToAmt",
     }
 }
 
@@ -84,13 +79,5 @@ choice! {
         Range(FromToAmounts) = "FrToAmt",
         Equal(ImpliedAmount) = "EQAmt",
         NotEqual(ImpliedAmount) = "NEQAmt",
-    }
-}
-
-record! {
-    /// Both ends of a range of amounts.
-    FromToAmounts = "FromToAmountRange" {
-        from: 1..1 AmountBoundary = "FrAmt",
-        to: 1..1 AmountBoundary = "ToAmt",
     }
 }

@@ -1,8 +1,6 @@
 //! Balances and availability.
 
-use crate::model::entry::Direction;
-use crate::model::period::DateOrDateTime;
-use bankrail_iso20022::{Amount, Date, SignedDays, Text, choice, codes, record};
+use crate::*;
 
 record! {
     /// A balance of the account.
@@ -20,9 +18,7 @@ record! {
         /// When which part of the balance becomes available.
         availability: 0..* Availability = "Avlbty",
     }
-}
 
-record! {
     /// The kind of a balance and its sub-type.
     BalanceType = "BalanceType12" {
         /// The kind, as a code of the list or a proprietary one.
@@ -30,25 +26,7 @@ record! {
         /// The sub-type.
         sub_kind: 0..1 BalanceSubType = "SubTp",
     }
-}
 
-choice! {
-    /// The kind of a balance, of the list or proprietary.
-    BalanceTypeCode = "BalanceType5Choice" {
-        Code(BalanceCode) = "Cd",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-choice! {
-    /// The sub-type of a balance.
-    BalanceSubType = "BalanceSubType1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalBalanceSubType1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// A credit line, and whether the balance includes it.
     CreditLine = "CreditLine2" {
         /// True when the balance includes it.
@@ -56,9 +34,7 @@ record! {
         /// The amount by which the account may be overdrawn.
         amount: 0..1 Amount = "Amt",
     }
-}
 
-record! {
     /// When an amount becomes available.
     Availability = "CashAvailability1" {
         /// When the amount becomes available.
@@ -76,6 +52,14 @@ choice! {
         Days(SignedDays) = "NbOfDays",
         Actual(Date) = "ActlDt",
     }
+}
+
+code_or_proprietary! {
+    /// The kind of a balance, of the list or proprietary.
+    BalanceTypeCode = "BalanceType5Choice" { BalanceCode, Text<35> }
+
+    /// The sub-type of a balance.
+    BalanceSubType = "BalanceSubType1Choice" { Text<4> as "ExternalBalanceSubType1Code", Text<35> }
 }
 
 codes! {

@@ -1,6 +1,6 @@
 //! Bank transaction codes.
 
-use bankrail_iso20022::{Text, record};
+use crate::*;
 
 record! {
     /// What kind of transaction an entry is, by the standard's code, a proprietary one, or both.
@@ -10,9 +10,7 @@ record! {
         /// The bank's own code.
         proprietary: 0..1 Box<ProprietaryBankTransactionCode> = "Prtry",
     }
-}
 
-record! {
     /// The domain of a bank transaction code, and the family within it.
     BankTransactionDomain = "BankTransactionCodeStructure5" {
         /// Such as `PMNT` for payments.
@@ -20,9 +18,7 @@ record! {
         /// Within the domain.
         family: 1..1 BankTransactionFamily = "Fmly",
     }
-}
 
-record! {
     /// The family and sub-family of a bank transaction code.
     BankTransactionFamily = "BankTransactionCodeStructure6" {
         /// Such as `RCDT` for credit transfers received.
@@ -30,9 +26,7 @@ record! {
         /// Such as `ESCT` for a SEPA credit transfer.
         sub_family: 1..1 Text<4> = "SubFmlyCd" as "ExternalBankTransactionSubFamily1Code",
     }
-}
 
-record! {
     /// A proprietary bank transaction code and who issued it.
     ProprietaryBankTransactionCode = "ProprietaryBankTransactionCodeStructure1" {
         /// The code, up to 35 characters.

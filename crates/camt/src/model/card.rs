@@ -1,11 +1,6 @@
 //! Card entries and card transactions.
 
-use crate::model::account::CounterpartyAccount;
-use crate::model::period::DateOrDateTimePeriod;
-use crate::model::point_of_interaction::{CardReading, GenericId, PointOfInteraction};
-use bankrail_iso20022::{
-    Date, DateTime, Digits, ImpliedAmount, LanguageCode, PlainDecimal, Text, YearMonth, choice, codes, record,
-};
+use crate::*;
 
 record! {
     /// The card, terminal and prepaid account behind an entry.
@@ -15,9 +10,7 @@ record! {
         aggregated: 0..1 Box<AggregatedCardEntry> = "AggtdNtry",
         prepaid_account: 0..1 Box<CounterpartyAccount> = "PrePdAcct",
     }
-}
 
-record! {
     /// Card transactions gathered in one entry.
     AggregatedCardEntry = "CardAggregated1" {
         service: 0..1 CardService = "AddtlSvc",
@@ -26,9 +19,7 @@ record! {
         sequence_range: 0..1 CardSequenceRange = "SeqNbRg",
         dates: 0..1 DateOrDateTimePeriod = "TxDtRg",
     }
-}
 
-record! {
     /// One card transaction.
     IndividualCardTransaction = "CardIndividualTransaction2" {
         icc_data: 0..1 Text<1025> = "ICCRltdData",
@@ -44,25 +35,19 @@ record! {
         validated: 0..1 Date = "VldtnDt",
         validation_sequence_number: 0..1 Text<35> = "VldtnSeqNb",
     }
-}
 
-record! {
     /// How the security code of a card was handled.
     CardSecurity = "CardSecurityInformation1" {
         management: 1..1 CscManagement = "CSCMgmt",
         value: 0..1 Digits<3, 4> = "CSCVal",
     }
-}
 
-record! {
     /// The first and last of a range of card transactions.
     CardSequenceRange = "CardSequenceNumberRange1" {
         first: 0..1 Text<35> = "FrstTx",
         last: 0..1 Text<35> = "LastTx",
     }
-}
 
-record! {
     /// The card, terminal and details behind a transaction.
     CardTransaction = "CardTransaction2" {
         card: 0..1 Box<PaymentCard> = "Card",
@@ -70,25 +55,13 @@ record! {
         details: 0..1 CardTransactionDetails = "Tx",
         prepaid_account: 0..1 Box<CounterpartyAccount> = "PrePdAcct",
     }
-}
 
-choice! {
-    /// Card transactions gathered, or one.
-    CardTransactionDetails = "CardTransaction2Choice" {
-        Aggregated(Box<AggregatedCardEntry>) = "Aggtd",
-        Individual(Box<IndividualCardTransaction>) = "Indv",
-    }
-}
-
-record! {
     /// How a cardholder was authenticated, and by whom.
     CardholderAuthentication = "CardholderAuthentication2" {
         method: 1..1 AuthenticationMethod = "AuthntcnMtd",
         entity: 1..1 AuthenticationEntity = "AuthntcnNtty",
     }
-}
 
-record! {
     /// A payment card.
     PaymentCard = "PaymentCard4" {
         plain_data: 0..1 Box<PlainCardData> = "PlainCardData",
@@ -96,9 +69,7 @@ record! {
         brand: 0..1 GenericId = "CardBrnd",
         additional_data: 0..1 Text<70> = "AddtlCardData",
     }
-}
 
-record! {
     /// The data of a card in the clear.
     PlainCardData = "PlainCardData1" {
         number: 1..1 Digits<8, 28> = "PAN",
@@ -109,25 +80,19 @@ record! {
         tracks: 0..* Track = "TrckData",
         security: 0..1 CardSecurity = "CardSctyCd",
     }
-}
 
-record! {
     /// A track of a card's magnetic stripe.
     Track = "TrackData1" {
         number: 0..1 Digits<1, 1> = "TrckNb",
         value: 1..1 Text<140> = "TrckVal",
     }
-}
 
-record! {
     /// A card transaction by its time and reference.
     CardTransactionId = "TransactionIdentifier1" {
         at: 1..1 DateTime = "TxDtTm",
         reference: 1..1 Text<35> = "TxRef",
     }
-}
 
-record! {
     /// The circumstances of a card payment.
     PaymentContext = "PaymentContext3" {
         card_present: 0..1 bool = "CardPres" as "TrueFalseIndicator",
@@ -142,9 +107,7 @@ record! {
         fallback: 0..1 bool = "FllbckInd" as "TrueFalseIndicator",
         authentication: 0..1 CardholderAuthentication = "AuthntcnMtd",
     }
-}
 
-record! {
     /// A product bought with a card.
     Product = "Product2" {
         code: 1..1 Text<70> = "PdctCd",
@@ -154,6 +117,14 @@ record! {
         amount: 0..1 ImpliedAmount = "PdctAmt",
         tax_kind: 0..1 Text<35> = "TaxTp",
         additional_information: 0..1 Text<35> = "AddtlPdctInf",
+    }
+}
+
+choice! {
+    /// Card transactions gathered, or one.
+    CardTransactionDetails = "CardTransaction2Choice" {
+        Aggregated(Box<AggregatedCardEntry>) = "Aggtd",
+        Individual(Box<IndividualCardTransaction>) = "Indv",
     }
 }
 

@@ -1,8 +1,6 @@
 //! Charges.
 
-use crate::model::agent::Agent;
-use crate::model::entry::Direction;
-use bankrail_iso20022::{Amount, Rate, Text, choice, codes, record};
+use crate::*;
 
 record! {
     /// Charges: their total and each of them.
@@ -12,9 +10,7 @@ record! {
         /// Each item.
         records: 0..* ChargeRecord = "Rcrd",
     }
-}
 
-record! {
     /// One charge.
     ChargeRecord = "ChargesRecord2" {
         /// The amount, without a sign.
@@ -31,20 +27,10 @@ record! {
         bearer: 0..1 ChargeBearer = "Br",
         /// The bank that takes it.
         agent: 0..1 Box<Agent> = "Agt",
-        /// On it.
+        /// The tax on the charge.
         tax: 0..1 Box<TaxCharges> = "Tax",
     }
-}
 
-choice! {
-    /// The kind of a charge.
-    ChargeType = "ChargeType3Choice" {
-        Code(Text<4>) = "Cd" as "ExternalChargeType1Code",
-        Proprietary(IssuedId) = "Prtry",
-    }
-}
-
-record! {
     /// An identification and who issued it.
     IssuedId = "GenericIdentification3" {
         /// The identification, up to 35 characters.
@@ -52,9 +38,7 @@ record! {
         /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
-}
 
-record! {
     /// Tax on charges or interest.
     TaxCharges = "TaxCharges2" {
         /// The identification of the tax.
@@ -64,6 +48,11 @@ record! {
         /// The amount, without a sign.
         amount: 0..1 Amount = "Amt",
     }
+}
+
+code_or_proprietary! {
+    /// The kind of a charge.
+    ChargeType = "ChargeType3Choice" { Text<4> as "ExternalChargeType1Code", IssuedId }
 }
 
 codes! {

@@ -1,7 +1,6 @@
 //! Lines of referred documents.
 
-use crate::model::remittance::{DiscountAmount, DocumentAdjustment, TypedTaxAmount};
-use bankrail_iso20022::{Amount, Date, Text, choice, record};
+use crate::*;
 
 record! {
     /// A line of a referred document.
@@ -10,34 +9,20 @@ record! {
         description: 0..1 Text<2048> = "Desc",
         amount: 0..1 Box<LineAmounts> = "Amt",
     }
-}
 
-record! {
     /// The identification of a line of a document.
     DocumentLineId = "DocumentLineIdentification1" {
         kind: 0..1 DocumentLineType = "Tp",
         number: 0..1 Text<35> = "Nb",
         date: 0..1 Date = "RltdDt",
     }
-}
 
-record! {
     /// The kind of a line and who issued it.
     DocumentLineType = "DocumentLineType1" {
         code: 1..1 DocumentLineCode = "CdOrPrtry",
         issuer: 0..1 Text<35> = "Issr",
     }
-}
 
-choice! {
-    /// The kind of a line, of the list or proprietary.
-    DocumentLineCode = "DocumentLineType1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalDocumentLineType1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// The amounts of a line.
     LineAmounts = "RemittanceAmount3" {
         due: 0..1 Amount = "DuePyblAmt",
@@ -47,4 +32,9 @@ record! {
         adjustments: 0..* DocumentAdjustment = "AdjstmntAmtAndRsn",
         remitted: 0..1 Amount = "RmtdAmt",
     }
+}
+
+code_or_proprietary! {
+    /// The kind of a line, of the list or proprietary.
+    DocumentLineCode = "DocumentLineType1Choice" { Text<4> as "ExternalDocumentLineType1Code", Text<35> }
 }

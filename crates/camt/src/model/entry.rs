@@ -1,15 +1,6 @@
 //! Entries and batches.
 
-use crate::model::amount::AmountDetails;
-use crate::model::balance::Availability;
-use crate::model::bank_transaction_code::BankTransactionCode;
-use crate::model::card::CardEntry;
-use crate::model::charges::Charges;
-use crate::model::header::MessageId;
-use crate::model::interest::TransactionInterest;
-use crate::model::period::DateOrDateTime;
-use crate::model::transaction::Transaction;
-use bankrail_iso20022::{Amount, Digits, Text, choice, codes, record};
+use crate::*;
 
 record! {
     /// An entry on the account.
@@ -52,20 +43,16 @@ record! {
         details: 0..* EntryDetails = "NtryDtls",
         /// Narrative of the whole entry, up to 500 characters.
         additional_information: 0..1 Text<500> = "AddtlNtryInf",
-    } then crate::rules::entry
-}
+    } => crate::rules::entry
 
-record! {
     /// Details of an entry: a batch, its transactions, or both.
     EntryDetails = "EntryDetails7" {
         /// The order or file that was booked in one sum.
         batch: 0..1 Box<Batch> = "Btch",
         /// Each transaction; their amounts need not add up to that of the entry.
         transactions: 0..* Transaction = "TxDtls",
-    } then crate::rules::entry_details
-}
+    } => crate::rules::entry_details
 
-record! {
     /// The batch that an entry stands for.
     Batch = "BatchInformation2" {
         /// The identification of the message that the batch came in.
@@ -81,12 +68,9 @@ record! {
     }
 }
 
-choice! {
+code_or_proprietary! {
     /// The channel through which a transaction came in.
-    InputChannel = "TechnicalInputChannel1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalTechnicalInputChannel1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
+    InputChannel = "TechnicalInputChannel1Choice" { Text<4> as "ExternalTechnicalInputChannel1Code", Text<35> }
 }
 
 codes! {

@@ -1,7 +1,6 @@
 //! Garnishments.
 
-use crate::model::party::Party;
-use bankrail_iso20022::{Amount, Date, Text, choice, record};
+use crate::*;
 
 record! {
     /// A garnishment that the payment serves.
@@ -15,9 +14,7 @@ record! {
         family_medical_insurance: 0..1 bool = "FmlyMdclInsrncInd" as "TrueFalseIndicator",
         employee_terminated: 0..1 bool = "MplyeeTermntnInd" as "TrueFalseIndicator",
     }
-}
 
-record! {
     /// The kind of a garnishment and who issued it.
     GarnishmentType = "GarnishmentType1" {
         code: 1..1 GarnishmentCode = "CdOrPrtry",
@@ -25,10 +22,7 @@ record! {
     }
 }
 
-choice! {
+code_or_proprietary! {
     /// The kind of a garnishment, of the list or proprietary.
-    GarnishmentCode = "GarnishmentType1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalGarnishmentType1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
+    GarnishmentCode = "GarnishmentType1Choice" { Text<4> as "ExternalGarnishmentType1Code", Text<35> }
 }

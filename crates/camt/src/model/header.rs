@@ -1,7 +1,6 @@
 //! The header of a message, pages, supplementary data.
 
-use crate::model::party::Party;
-use bankrail_iso20022::{DateTime, Digits, Envelope, Text, choice, codes, record};
+use crate::*;
 
 record! {
     /// What concerns all reports of the message.
@@ -19,9 +18,7 @@ record! {
         /// Free text on the message, up to 500 characters.
         additional_information: 0..1 Text<500> = "AddtlInf",
     }
-}
 
-record! {
     /// The query that the message answers.
     OriginalQuery = "OriginalBusinessQuery1" {
         /// The query's identification of itself.
@@ -31,9 +28,7 @@ record! {
         /// When the query was made.
         created_at: 0..1 DateTime = "CreDtTm",
     }
-}
 
-record! {
     /// The number of a page, and whether it is the last.
     Pagination = "Pagination" {
         /// Counts from 1, in up to 5 digits.
@@ -41,17 +36,7 @@ record! {
         /// True for the last page.
         last_page: 1..1 bool = "LastPgInd" as "YesNoIndicator",
     }
-}
 
-choice! {
-    /// The system that the report comes from.
-    ReportingSource = "ReportingSource1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalReportingSource1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// Data beyond the message, and where in it they belong.
     SupplementaryData = "SupplementaryData1" {
         /// Where in the message the data belong, and what they are called.
@@ -59,9 +44,7 @@ record! {
         /// The data themselves, one element of any kind.
         envelope: 1..1 Envelope = "Envlp",
     }
-}
 
-record! {
     /// Another message by its name and identification.
     MessageId = "MessageIdentification2" {
         /// The kind of message.
@@ -69,6 +52,11 @@ record! {
         /// The message's identification of itself.
         message_id: 0..1 Text<35> = "MsgId",
     }
+}
+
+code_or_proprietary! {
+    /// The system that the report comes from.
+    ReportingSource = "ReportingSource1Choice" { Text<4> as "ExternalReportingSource1Code", Text<35> }
 }
 
 codes! {

@@ -1,10 +1,6 @@
 //! Interest.
 
-use crate::model::amount::AmountRange;
-use crate::model::charges::TaxCharges;
-use crate::model::entry::Direction;
-use crate::model::period::DateTimePeriod;
-use bankrail_iso20022::{Amount, Rate, Text, choice, codes, record};
+use crate::*;
 
 record! {
     /// Interest that applies to the account.
@@ -17,12 +13,10 @@ record! {
         period: 0..1 DateTimePeriod = "FrToDt",
         /// The reason in words.
         reason: 0..1 Text<35> = "Rsn",
-        /// On it.
+        /// The tax on the interest.
         tax: 0..1 Box<TaxCharges> = "Tax",
     }
-}
 
-record! {
     /// Interest included in an entry or transaction.
     TransactionInterest = "TransactionInterest3" {
         /// With the tax on it.
@@ -30,9 +24,7 @@ record! {
         /// Each item.
         records: 0..* InterestRecord = "Rcrd",
     }
-}
 
-record! {
     /// One item of interest.
     InterestRecord = "InterestRecord1" {
         /// The amount, without a sign.
@@ -47,12 +39,10 @@ record! {
         period: 0..1 DateTimePeriod = "FrToDt",
         /// The reason in words.
         reason: 0..1 Text<35> = "Rsn",
-        /// On it.
+        /// The tax on the interest.
         tax: 0..1 Box<TaxCharges> = "Tax",
     }
-}
 
-record! {
     /// A rate of interest and the amounts it is for.
     InterestRate = "Rate3" {
         /// The rate, as a percentage or in words.
@@ -63,19 +53,16 @@ record! {
 }
 
 choice! {
-    /// The kind of interest.
-    InterestType = "InterestType1Choice" {
-        Code(InterestCode) = "Cd",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-choice! {
     /// A rate as a percentage or in words.
     RateType = "RateType4Choice" {
         Percentage(Rate) = "Pctg" as "PercentageRate",
         Other(Text<35>) = "Othr",
     }
+}
+
+code_or_proprietary! {
+    /// The kind of interest.
+    InterestType = "InterestType1Choice" { InterestCode, Text<35> }
 }
 
 codes! {

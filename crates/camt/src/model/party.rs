@@ -1,7 +1,6 @@
 //! Parties and their addresses.
 
-use crate::model::account::CounterpartyAccount;
-use bankrail_iso20022::{Bic, CountryCode, Date, PhoneNumber, Text, choice, codes, record};
+use crate::*;
 
 record! {
     /// The parties behind a transaction.
@@ -25,9 +24,7 @@ record! {
         /// Parties in other roles.
         proprietary: 0..* ProprietaryParty = "Prtry",
     }
-}
 
-record! {
     /// A party in a role that the schema does not have.
     ProprietaryParty = "ProprietaryParty3" {
         /// What the role is called.
@@ -35,9 +32,7 @@ record! {
         /// The party in that role.
         party: 1..1 Party = "Pty",
     }
-}
 
-record! {
     /// A person or an organisation.
     Party = "PartyIdentification43" {
         /// The name, up to 140 characters.
@@ -51,17 +46,7 @@ record! {
         /// Telephone, mail and so on.
         contact: 0..1 Box<Contact> = "CtctDtls",
     }
-}
 
-choice! {
-    /// The identification of an organisation or a person.
-    PartyId = "Party11Choice" {
-        Organisation(Box<OrganisationId>) = "OrgId",
-        Person(Box<PersonId>) = "PrvtId",
-    }
-}
-
-record! {
     /// The identifications of an organisation.
     OrganisationId = "OrganisationIdentification8" {
         /// The BIC, 8 or 11 characters.
@@ -69,17 +54,7 @@ record! {
         /// Identifications of other schemes.
         other: 0..* OtherOrganisationId = "Othr",
     }
-}
 
-choice! {
-    /// The scheme of an organisation's identification.
-    OrganisationScheme = "OrganisationIdentificationSchemeName1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalOrganisationIdentification1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// An identification of an organisation that is not a BIC.
     OtherOrganisationId = "GenericOrganisationIdentification1" {
         /// The identification, up to 35 characters.
@@ -89,9 +64,7 @@ record! {
         /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
-}
 
-record! {
     /// The identifications of a person.
     PersonId = "PersonIdentification5" {
         /// Date and place of birth.
@@ -99,17 +72,7 @@ record! {
         /// Identifications of other schemes.
         other: 0..* OtherPersonId = "Othr",
     }
-}
 
-choice! {
-    /// The scheme of a person's identification.
-    PersonScheme = "PersonIdentificationSchemeName1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalPersonIdentification1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// An identification of a person.
     OtherPersonId = "GenericPersonIdentification1" {
         /// The identification, up to 35 characters.
@@ -119,9 +82,7 @@ record! {
         /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
-}
 
-record! {
     /// The date and place of a person's birth.
     Birth = "DateAndPlaceOfBirth" {
         date: 1..1 Date = "BirthDt",
@@ -129,9 +90,7 @@ record! {
         city: 1..1 Text<35> = "CityOfBirth",
         country: 1..1 CountryCode = "CtryOfBirth",
     }
-}
 
-record! {
     /// How to reach a party.
     Contact = "ContactDetails2" {
         name_prefix: 0..1 NamePrefix = "NmPrfx",
@@ -142,9 +101,7 @@ record! {
         email: 0..1 Text<2048> = "EmailAdr",
         other: 0..1 Text<35> = "Othr",
     }
-}
 
-record! {
     /// A postal address.
     PostalAddress = "PostalAddress6" {
         /// The kind of address.
@@ -168,9 +125,7 @@ record! {
         /// The address in free lines of up to 70 characters, at most 7.
         lines: 0..7 Text<70> = "AdrLine",
     }
-}
 
-record! {
     /// A name and a postal address.
     NameAndAddress = "NameAndAddress10" {
         /// The name, up to 140 characters.
@@ -178,6 +133,24 @@ record! {
         /// The postal address.
         address: 1..1 PostalAddress = "Adr",
     }
+}
+
+choice! {
+    /// The identification of an organisation or a person.
+    PartyId = "Party11Choice" {
+        Organisation(Box<OrganisationId>) = "OrgId",
+        Person(Box<PersonId>) = "PrvtId",
+    }
+}
+
+code_or_proprietary! {
+    /// The scheme of an organisation's identification.
+    OrganisationScheme = "OrganisationIdentificationSchemeName1Choice" {
+        Text<4> as "ExternalOrganisationIdentification1Code", Text<35>
+    }
+
+    /// The scheme of a person's identification.
+    PersonScheme = "PersonIdentificationSchemeName1Choice" { Text<4> as "ExternalPersonIdentification1Code", Text<35> }
 }
 
 codes! {

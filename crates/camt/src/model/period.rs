@@ -1,22 +1,6 @@
 //! Dates and periods.
 
-use bankrail_iso20022::{Date, DateTime, choice, record};
-
-choice! {
-    /// A date, or a date and time.
-    DateOrDateTime = "DateAndDateTimeChoice" {
-        Date(Date) = "Dt",
-        DateTime(DateTime) = "DtTm",
-    }
-}
-
-choice! {
-    /// A period between dates, or between dates and times.
-    DateOrDateTimePeriod = "DateOrDateTimePeriodChoice" {
-        Date(DatePeriod) = "Dt",
-        DateTime(DateTimePeriod) = "DtTm",
-    }
-}
+use crate::*;
 
 record! {
     /// A period between dates.
@@ -26,14 +10,26 @@ record! {
         /// The last day.
         to: 1..1 Date = "ToDt",
     }
-}
 
-record! {
     /// A period between dates and times.
     DateTimePeriod = "DateTimePeriodDetails" {
         /// The beginning.
         from: 1..1 DateTime = "FrDtTm",
         /// The end.
         to: 1..1 DateTime = "ToDtTm",
+    }
+}
+
+choice! {
+    /// A date, or a date and time.
+    DateOrDateTime = "DateAndDateTimeChoice" {
+        Date(Date) = "Dt",
+        DateTime(DateTime) = "DtTm",
+    }
+
+    /// A period between dates, or between dates and times.
+    DateOrDateTimePeriod = "DateOrDateTimePeriodChoice" {
+        Date(DatePeriod) = "Dt",
+        DateTime(DateTimePeriod) = "DtTm",
     }
 }

@@ -1,6 +1,6 @@
 //! Points of interaction: terminals and their capabilities.
 
-use bankrail_iso20022::{Digits, Text, codes, record};
+use crate::*;
 
 record! {
     /// The place where a card was used: usually a terminal.
@@ -11,9 +11,7 @@ record! {
         capabilities: 0..1 Box<PointOfInteractionCapabilities> = "Cpblties",
         components: 0..* PointOfInteractionComponent = "Cmpnt",
     }
-}
 
-record! {
     /// The identification of a point of interaction.
     PointOfInteractionId = "GenericIdentification32" {
         id: 1..1 Text<35> = "Id",
@@ -21,9 +19,7 @@ record! {
         issuer: 0..1 PointOfInteractionIdIssuer = "Issr",
         short_name: 0..1 Text<35> = "ShrtNm",
     }
-}
 
-record! {
     /// What a terminal can do.
     PointOfInteractionCapabilities = "PointOfInteractionCapabilities1" {
         card_reading: 0..* CardReading = "CardRdngCpblties",
@@ -32,9 +28,7 @@ record! {
         display: 0..* DisplayCapabilities = "DispCpblties",
         print_line_width: 0..1 Digits<1, 3> = "PrtLineWidth",
     }
-}
 
-record! {
     /// A component of a terminal.
     PointOfInteractionComponent = "PointOfInteractionComponent1" {
         kind: 1..1 ComponentType = "POICmpntTp",
@@ -44,18 +38,14 @@ record! {
         serial_number: 0..1 Text<35> = "SrlNb",
         approval_numbers: 0..* Text<70> = "ApprvlNb",
     }
-}
 
-record! {
     /// A display of a terminal.
     DisplayCapabilities = "DisplayCapabilities1" {
         kind: 1..1 DisplayType = "DispTp",
         lines: 1..1 Digits<1, 3> = "NbOfLines",
         line_width: 1..1 Digits<1, 3> = "LineWidth",
     }
-}
 
-record! {
     /// An identification, its scheme and who issued it.
     GenericId = "GenericIdentification1" {
         id: 1..1 Text<35> = "Id",

@@ -1,11 +1,6 @@
 //! Remittance information.
 
-use crate::model::document_line::DocumentLine;
-use crate::model::entry::Direction;
-use crate::model::garnishment::Garnishment;
-use crate::model::party::{NameAndAddress, Party};
-use crate::model::tax::RemittanceTax;
-use bankrail_iso20022::{Amount, Date, Text, choice, codes, record};
+use crate::*;
 
 record! {
     /// What a payment is for, in free text or structured.
@@ -15,9 +10,7 @@ record! {
         /// Documents paid, amounts and references.
         structured: 0..* StructuredRemittance = "Strd",
     }
-}
 
-record! {
     /// Where remittance advice is to be found.
     RemittanceLocation = "RemittanceLocation4" {
         /// The identification of the advice.
@@ -25,9 +18,7 @@ record! {
         /// How it was sent, and where.
         details: 0..* RemittanceLocationDetails = "RmtLctnDtls",
     }
-}
 
-record! {
     /// How and where remittance advice was delivered.
     RemittanceLocationDetails = "RemittanceLocationDetails1" {
         /// How the advice was sent.
@@ -37,9 +28,7 @@ record! {
         /// The postal address.
         address: 0..1 Box<NameAndAddress> = "PstlAdr",
     }
-}
 
-record! {
     /// What a payment is for, structured.
     StructuredRemittance = "StructuredRemittanceInformation13" {
         /// The documents that are paid, such as invoices.
@@ -59,9 +48,7 @@ record! {
         /// Free text in at most 3 pieces of up to 140 characters.
         additional_information: 0..3 Text<140> = "AddtlRmtInf",
     }
-}
 
-record! {
     /// A document that the remittance refers to.
     ReferredDocument = "ReferredDocumentInformation7" {
         /// The kind: invoice, credit note and so on.
@@ -73,9 +60,7 @@ record! {
         /// The lines of the document that are meant.
         lines: 0..* DocumentLine = "LineDtls",
     }
-}
 
-record! {
     /// The kind of a referred document and who issued it.
     ReferredDocumentType = "ReferredDocumentType4" {
         /// The kind, as a code of the list or a proprietary one.
@@ -83,17 +68,7 @@ record! {
         /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
-}
 
-choice! {
-    /// The kind of a referred document, of the list or proprietary.
-    ReferredDocumentCode = "ReferredDocumentType3Choice" {
-        Code(ReferredDocumentKind) = "Cd",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// The amounts of a referred document.
     RemittanceAmounts = "RemittanceAmount2" {
         /// The amount owed.
@@ -109,9 +84,7 @@ record! {
         /// The amount paid.
         remitted: 0..1 Amount = "RmtdAmt",
     }
-}
 
-record! {
     /// The creditor's own reference, and its kind.
     CreditorReference = "CreditorReferenceInformation2" {
         /// The kind of reference.
@@ -119,9 +92,7 @@ record! {
         /// The reference, up to 35 characters, such as an RF reference (ISO 11649).
         reference: 0..1 Text<35> = "Ref",
     }
-}
 
-record! {
     /// The kind of a creditor reference and who issued it.
     CreditorReferenceType = "CreditorReferenceType2" {
         /// The kind, as a code of the list or a proprietary one.
@@ -129,17 +100,7 @@ record! {
         /// Who issued it.
         issuer: 0..1 Text<35> = "Issr",
     }
-}
 
-choice! {
-    /// The kind of a creditor reference, of the list or proprietary.
-    CreditorReferenceCode = "CreditorReferenceType1Choice" {
-        Code(ReferenceDocumentType) = "Cd",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// A discount and its kind.
     DiscountAmount = "DiscountAmountAndType1" {
         /// Why.
@@ -147,17 +108,7 @@ record! {
         /// The amount, without a sign.
         amount: 1..1 Amount = "Amt",
     }
-}
 
-choice! {
-    /// The kind of a discount.
-    DiscountType = "DiscountAmountType1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalDiscountAmountType1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// An adjustment of an amount, with its reason.
     DocumentAdjustment = "DocumentAdjustment1" {
         /// The amount, without a sign.
@@ -169,9 +120,7 @@ record! {
         /// The reason in words.
         additional_information: 0..1 Text<140> = "AddtlInf",
     }
-}
 
-record! {
     /// An amount of tax and its kind.
     TypedTaxAmount = "TaxAmountAndType1" {
         /// The kind of tax.
@@ -181,12 +130,18 @@ record! {
     }
 }
 
-choice! {
+code_or_proprietary! {
+    /// The kind of a referred document, of the list or proprietary.
+    ReferredDocumentCode = "ReferredDocumentType3Choice" { ReferredDocumentKind, Text<35> }
+
+    /// The kind of a creditor reference, of the list or proprietary.
+    CreditorReferenceCode = "CreditorReferenceType1Choice" { ReferenceDocumentType, Text<35> }
+
+    /// The kind of a discount.
+    DiscountType = "DiscountAmountType1Choice" { Text<4> as "ExternalDiscountAmountType1Code", Text<35> }
+
     /// The kind of an amount of tax.
-    TaxAmountType = "TaxAmountType1Choice" {
-        Code(Text<4>) = "Cd" as "ExternalTaxAmountType1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
+    TaxAmountType = "TaxAmountType1Choice" { Text<4> as "ExternalTaxAmountType1Code", Text<35> }
 }
 
 codes! {

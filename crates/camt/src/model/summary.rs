@@ -1,9 +1,6 @@
 //! The summary of the entries.
 
-use crate::model::balance::Availability;
-use crate::model::bank_transaction_code::BankTransactionCode;
-use crate::model::entry::Direction;
-use bankrail_iso20022::{Digits, NonNegativeDecimal, PlainDecimal, record};
+use crate::*;
 
 record! {
     /// Counts and sums over the entries.
@@ -16,10 +13,8 @@ record! {
         debits: 0..1 CountAndSum = "TtlDbtNtries",
         /// Count, sum and net of the entries of each bank transaction code.
         by_bank_transaction_code: 0..* TotalsPerCode = "TtlNtriesPerBkTxCd",
-    } then crate::rules::summary
-}
+    } => crate::rules::summary
 
-record! {
     /// The number of entries, their sum, and credits less debits.
     CountSumAndNet = "NumberAndSumOfTransactions4" {
         /// The number of entries, in up to 15 digits.
@@ -29,9 +24,7 @@ record! {
         /// The sum of the credits less the sum of the debits.
         net: 0..1 NetAmount = "TtlNetNtry",
     }
-}
 
-record! {
     /// The number of entries and their sum.
     CountAndSum = "NumberAndSumOfTransactions1" {
         /// The number of entries, in up to 15 digits.
@@ -39,9 +32,7 @@ record! {
         /// The sum of the amounts, without a currency.
         sum: 0..1 PlainDecimal = "Sum",
     }
-}
 
-record! {
     /// The totals of the entries of one bank transaction code.
     TotalsPerCode = "TotalsPerBankTransactionCode4" {
         /// The number of entries, in up to 15 digits.
@@ -57,9 +48,7 @@ record! {
         /// When which part of the total becomes available.
         availability: 0..* Availability = "Avlbty",
     }
-}
 
-record! {
     /// Credits less debits, as an amount and its direction.
     NetAmount = "AmountAndDirection35" {
         /// The difference without a sign; without a currency.

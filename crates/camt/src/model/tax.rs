@@ -1,7 +1,6 @@
 //! Tax.
 
-use crate::model::period::DatePeriod;
-use bankrail_iso20022::{Amount, Date, Rate, Text, WholeNumber, codes, record};
+use crate::*;
 
 record! {
     /// The tax that a transaction pays.
@@ -17,9 +16,7 @@ record! {
         sequence_number: 0..1 WholeNumber = "SeqNb",
         records: 0..* TaxRecord = "Rcrd",
     }
-}
 
-record! {
     /// The tax that a remittance is about.
     RemittanceTax = "TaxInformation4" {
         creditor: 0..1 TaxCreditor = "Cdtr",
@@ -34,18 +31,14 @@ record! {
         sequence_number: 0..1 WholeNumber = "SeqNb",
         records: 0..* TaxRecord = "Rcrd",
     }
-}
 
-record! {
     /// To whom tax is paid.
     TaxCreditor = "TaxParty1" {
         tax_id: 0..1 Text<35> = "TaxId",
         registration_id: 0..1 Text<35> = "RegnId",
         kind: 0..1 Text<35> = "TaxTp",
     }
-}
 
-record! {
     /// Who pays tax.
     TaxDebtor = "TaxParty2" {
         tax_id: 0..1 Text<35> = "TaxId",
@@ -53,17 +46,13 @@ record! {
         kind: 0..1 Text<35> = "TaxTp",
         authorisation: 0..1 TaxAuthorisation = "Authstn",
     }
-}
 
-record! {
     /// The representative of a tax debtor.
     TaxAuthorisation = "TaxAuthorisation1" {
         title: 0..1 Text<35> = "Titl",
         name: 0..1 Text<140> = "Nm",
     }
-}
 
-record! {
     /// One item of tax.
     TaxRecord = "TaxRecord1" {
         kind: 0..1 Text<35> = "Tp",
@@ -76,26 +65,20 @@ record! {
         amount: 0..1 TaxAmount = "TaxAmt",
         additional_information: 0..1 Text<140> = "AddtlInf",
     }
-}
 
-record! {
     /// A part of an item of tax.
     TaxRecordDetails = "TaxRecordDetails1" {
         period: 0..1 TaxPeriod = "Prd",
         amount: 1..1 Amount = "Amt",
     }
-}
 
-record! {
     /// The period that tax is for.
     TaxPeriod = "TaxPeriod1" {
         year: 0..1 Date = "Yr",
         kind: 0..1 TaxPeriodCode = "Tp",
         period: 0..1 DatePeriod = "FrToDt",
     }
-}
 
-record! {
     /// An amount of tax: rate, base, total, details.
     TaxAmount = "TaxAmount1" {
         rate: 0..1 Rate = "Rate" as "PercentageRate",

@@ -1,27 +1,13 @@
 //! Transactions behind entries.
 
-use crate::model::agent::TransactionAgents;
-use crate::model::amount::AmountDetails;
-use crate::model::balance::Availability;
-use crate::model::bank_transaction_code::BankTransactionCode;
-use crate::model::card::CardTransaction;
-use crate::model::charges::Charges;
-use crate::model::entry::Direction;
-use crate::model::header::SupplementaryData;
-use crate::model::instrument::{Instrument, SafekeepingAccount, TransactionPrice, TransactionQuantity};
-use crate::model::interest::TransactionInterest;
-use crate::model::party::{Party, TransactionParties};
-use crate::model::period::DateOrDateTime;
-use crate::model::remittance::{Remittance, RemittanceLocation};
-use crate::model::tax::TaxInformation;
-use bankrail_iso20022::{Amount, Date, DateTime, Digits, Text, choice, record};
+use crate::*;
 
 record! {
     /// One transaction behind an entry.
     Transaction = "EntryTransaction8" {
         /// The references of the transaction.
         references: 0..1 Box<References> = "Refs",
-        /// The amount, without a sign; as a rule in the currency of the account. See `Line::amount`.
+        /// The amount, without a sign; as a rule in the currency of the account. See `EntryLine::amount`.
         amount: 1..1 ~Amount = "Amt",
         /// Credit or debit, as seen from the account.
         direction: 1..1 ~Direction = "CdtDbtInd",
@@ -70,9 +56,7 @@ record! {
         /// Data beyond the message, as sender and receiver agreed.
         supplementary_data: 0..* SupplementaryData = "SplmtryData",
     }
-}
 
-record! {
     /// References that identify a transaction.
     References = "TransactionReferences3" {
         /// The identification of the message that ordered it.
@@ -104,9 +88,7 @@ record! {
         /// References of other kinds.
         proprietary: 0..* ProprietaryReference = "Prtry",
     }
-}
 
-record! {
     /// A reference of a kind that the schema does not have.
     ProprietaryReference = "ProprietaryReference1" {
         /// The kind of reference.
@@ -114,9 +96,7 @@ record! {
         /// The reference, up to 35 characters.
         reference: 1..1 Text<35> = "Ref",
     }
-}
 
-record! {
     /// The dates of a transaction.
     TransactionDates = "TransactionDates2" {
         /// When the bank accepted the order.
@@ -136,9 +116,7 @@ record! {
         /// Dates of other kinds.
         proprietary: 0..* ProprietaryDate = "Prtry",
     }
-}
 
-record! {
     /// A date of a kind that the schema does not have.
     ProprietaryDate = "ProprietaryDate2" {
         /// The kind of date.
@@ -146,9 +124,7 @@ record! {
         /// A date, or a date and time.
         date: 1..1 DateOrDateTime = "Dt",
     }
-}
 
-record! {
     /// Why a transaction was returned, and by whom.
     ReturnInformation = "PaymentReturnReason2" {
         /// The bank transaction code of what was returned.
@@ -160,25 +136,7 @@ record! {
         /// The reason in words, up to 105 characters each.
         additional_information: 0..* Text<105> = "AddtlInf",
     }
-}
 
-choice! {
-    /// The reason for a return.
-    ReturnReason = "ReturnReason5Choice" {
-        Code(Text<4>) = "Cd" as "ExternalReturnReason1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-choice! {
-    /// The purpose of a payment.
-    Purpose = "Purpose2Choice" {
-        Code(Text<4>) = "Cd" as "ExternalPurpose1Code",
-        Proprietary(Text<35>) = "Prtry",
-    }
-}
-
-record! {
     /// The corporate action behind a transaction.
     CorporateAction = "CorporateAction9" {
         /// The kind of event.
@@ -186,9 +144,7 @@ record! {
         /// The servicer's identification of the event.
         event_id: 1..1 Text<35> = "EvtId",
     }
-}
 
-record! {
     /// Notes deposited, of one denomination.
     CashDeposit = "CashDeposit1" {
         /// The value of one note.
@@ -198,4 +154,12 @@ record! {
         /// The value of all of them.
         amount: 1..1 Amount = "Amt" as "ActiveCurrencyAndAmount",
     }
+}
+
+code_or_proprietary! {
+    /// The reason for a return.
+    ReturnReason = "ReturnReason5Choice" { Text<4> as "ExternalReturnReason1Code", Text<35> }
+
+    /// The purpose of a payment.
+    Purpose = "Purpose2Choice" { Text<4> as "ExternalPurpose1Code", Text<35> }
 }

@@ -1,6 +1,6 @@
 //! Statements of a document about its parts that the parts contradict.
 
-use bankrail_iso20022::{Beyond, FindingKind};
+use bankrail_iso20022::{BrokenRule, FindingKind};
 use bankrail_values::Decimal;
 use std::fmt;
 
@@ -18,30 +18,30 @@ use std::fmt;
 #[non_exhaustive]
 pub enum Disagreement {
     /// The summary states another number of entries than there are.
-    #[error("the summary states {stated} {part}, the report has {counted}")]
+    #[error("the summary states {stated} {entries}, the report has {counted}")]
     EntryCount {
         /// Which entries.
-        part: Part,
+        entries: CountedEntries,
         /// What the summary states.
         stated: u64,
         /// What was counted.
         counted: u64,
     },
     /// The summary states another sum than that of the entries.
-    #[error("the summary states {stated} as sum of {part}, they sum up to {summed}")]
+    #[error("the summary states {stated} as sum of {entries}, they sum up to {summed}")]
     EntrySum {
         /// Which entries.
-        part: Part,
+        entries: CountedEntries,
         /// What the summary states.
         stated: Decimal,
         /// What was summed.
         summed: Decimal,
     },
     /// The summary states another net amount than credits less debits.
-    #[error("the summary states {stated} as net amount of {part}, credits less debits are {summed}")]
+    #[error("the summary states {stated} as net amount of {entries}, credits less debits are {summed}")]
     NetAmount {
         /// Which entries.
-        part: Part,
+        entries: CountedEntries,
         /// What the summary states, negative for a debit.
         stated: Decimal,
         /// Credits less debits.
@@ -76,7 +76,7 @@ pub enum Disagreement {
 /// Which entries of a report a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Part {
+pub enum CountedEntries {
     /// All entries.
     All,
     /// Credit entries.
@@ -99,7 +99,7 @@ impl Disagreement {
     #[must_use]
     pub fn of(kind: &FindingKind) -> Option<&Self> {
         match kind {
-            FindingKind::Beyond(beyond) => beyond.get(),
+            FindingKind::BrokenRule(rule) => rule.get(),
             _ => None,
         }
     }
@@ -115,11 +115,11 @@ impl From<Disagreement> for FindingKind {
             Disagreement::BatchTotal { .. } => "BatchTotal",
             Disagreement::EntryCurrency { .. } => "EntryCurrency",
         };
-        Self::Beyond(Beyond::new(name, disagreement))
+        Self::BrokenRule(BrokenRule::new(name, disagreement))
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for CountedEntries {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::All => out.write_str("entries"),

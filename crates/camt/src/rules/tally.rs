@@ -1,10 +1,9 @@
 //! Running totals over the entries of a report or statement.
 
-use super::disagreement::{Disagreement, Part};
+use super::disagreement::{CountedEntries, Disagreement};
 use crate::access::Total;
-use crate::{BankTransactionCode, CountAndSum, Direction, Entry, EntryStatus, NetAmount, Summary};
+use crate::*;
 use bankrail_iso20022::__private::shown;
-use bankrail_iso20022::{CurrencyCode, Digits, PlainDecimal};
 use bankrail_values::Decimal;
 use std::collections::HashMap;
 
@@ -71,20 +70,28 @@ impl Tally {
     pub(super) fn compare(&self, summary: &Summary) -> Vec<Disagreement> {
         let mut found = Vec::new();
         if let Some(stated) = &summary.all {
-            self.all.compare(&Part::All, stated.entries.as_ref(), stated.sum, stated.net.as_ref(), &mut found);
+            self.all.compare(
+                &CountedEntries::All,
+                stated.entries.as_ref(),
+                stated.sum,
+                stated.net.as_ref(),
+                &mut found,
+            );
         }
-        let halves =
-            [(Part::Credit, &summary.credits, self.all.credits), (Part::Debit, &summary.debits, self.all.debits)];
-        for (part, stated, counted) in halves {
+        let halves = [
+            (CountedEntries::Credit, &summary.credits, self.all.credits),
+            (CountedEntries::Debit, &summary.debits, self.all.debits),
+        ];
+        for (which, stated, counted) in halves {
             let Some(CountAndSum { entries, sum, .. }) = stated else { continue };
             let summed = self.all.sum().map(|_| counted.sum);
-            compare(&part, entries.as_ref(), *sum, counted.count, summed, &mut found);
+            compare(&which, entries.as_ref(), *sum, counted.count, summed, &mut found);
         }
         let totals = summary.by_bank_transaction_code.iter().zip(&self.stated).enumerate();
         for (place, (total, stated)) in totals {
             if self.places.get(&key(&total.bank_transaction_code)) == Some(&Some(place)) {
-                let part = named(&total.bank_transaction_code);
-                stated.totals.compare(&part, total.entries.as_ref(), total.sum, total.net.as_ref(), &mut found);
+                let which = named(&total.bank_transaction_code);
+                stated.totals.compare(&which, total.entries.as_ref(), total.sum, total.net.as_ref(), &mut found);
             }
         }
         found
@@ -116,25 +123,25 @@ impl Totals {
 
     fn compare(
         &self,
-        part: &Part,
+        which: &CountedEntries,
         entries: Option<&Digits<1, 15>>,
         sum: Option<PlainDecimal>,
         net: Option<&NetAmount>,
         found: &mut Vec<Disagreement>,
     ) {
-        compare(part, entries, sum, self.count(), self.sum(), found);
+        compare(which, entries, sum, self.count(), self.sum(), found);
         let summed = self.sum().and_then(|_| self.credits.sum.checked_sub(self.debits.sum));
         if let (Some(net), Some(summed)) = (net, summed)
             && let Some(stated) = net.direction.apply(net.amount.value())
             && stated != summed
         {
-            found.push(Disagreement::NetAmount { part: part.clone(), stated, summed });
+            found.push(Disagreement::NetAmount { entries: which.clone(), stated, summed });
         }
     }
 }
 
 fn compare(
-    part: &Part,
+    which: &CountedEntries,
     entries: Option<&Digits<1, 15>>,
     sum: Option<PlainDecimal>,
     counted: u64,
@@ -144,12 +151,12 @@ fn compare(
     if let Some(stated) = entries.and_then(Digits::to_number)
         && stated != counted
     {
-        found.push(Disagreement::EntryCount { part: part.clone(), stated, counted });
+        found.push(Disagreement::EntryCount { entries: which.clone(), stated, counted });
     }
     if let (Some(stated), Some(summed)) = (sum, summed)
         && stated.value() != summed
     {
-        found.push(Disagreement::EntrySum { part: part.clone(), stated: stated.value(), summed });
+        found.push(Disagreement::EntrySum { entries: which.clone(), stated: stated.value(), summed });
     }
 }
 
@@ -169,14 +176,14 @@ fn key(code: &BankTransactionCode) -> String {
 }
 
 /// The entries of a bank transaction code, as a finding names them.
-fn named(code: &BankTransactionCode) -> Part {
+fn named(code: &BankTransactionCode) -> CountedEntries {
     let domain = code.domain.as_ref().map(|domain| {
         let family = &domain.family;
         let codes = [domain.code.as_str(), family.code.as_str(), family.sub_family.as_str()];
         codes.map(shown).join("/").into()
     });
     let own = code.proprietary.as_ref();
-    Part::BankTransactionCode {
+    CountedEntries::BankTransactionCode {
         domain,
         proprietary: own.map(|own| shown(own.code.as_str()).into()),
         issuer: own.and_then(|own| Some(shown(own.issuer.as_ref()?.as_str()).into())),

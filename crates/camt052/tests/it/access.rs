@@ -4,7 +4,7 @@ use crate::findings::document;
 use bankrail_camt052::{
     AccountId, AvailabilityDate, BalanceCode, BalanceSubType, BalanceTypeCode, ChargeType, Date, DateOrDateTime,
     DateOrDateTimePeriod, DatePeriod, DateTime, Document, InstrumentQuantity, IssuedId, OtherAccountId, PlainDecimal,
-    PriceType, PriceValue, PriceValueType, Rate, RateType, Report, Text,
+    PriceType, PriceValue, PriceValueType, Rate, RateType, ReadOptions, Report, Text,
 };
 
 fn report(before: &str, entries: &str) -> Report {
@@ -111,13 +111,13 @@ fn the_header_of_a_stream_is_known_as_soon_as_it_has_been_read() {
     let behind = xml.replace(&header, "").replace("</Rpt>", &format!("</Rpt>{header}<SplmtryData/>"));
     let behind = behind.replace("<SplmtryData/>", &xml[xml.find("<Rpt>").unwrap()..xml.find("</BkTo").unwrap()]);
     for (xml, known) in [(xml, vec![true, true, true]), (behind, vec![false, false, false, true, true, true])] {
-        let mut reader = bankrail_camt052::EntryReader::new(xml.as_bytes());
+        let mut reader = bankrail_camt052::EntryReader::new(xml.as_bytes(), ReadOptions::default());
         let mut found = Vec::new();
         while let Some(item) = reader.next_item().unwrap() {
             if let bankrail_camt052::StreamItem::MessageEnd(end) = item {
                 assert!(end.group_header.is_some());
             } else {
-                found.push(reader.group_header().is_some());
+                found.push(reader.header().is_some());
             }
         }
         assert_eq!(found, known);

@@ -107,7 +107,7 @@ proptest! {
         indent in proptest::option::of(0_u8..3),
     ) {
         let document = invented(&bytes);
-        let xml = document.to_xml_with(written(indent)).unwrap();
+        let xml = document.to_xml_with(&written(indent)).unwrap();
         assert_same(&xml, ReadOptions::default());
         for (place, change) in changes {
             assert_same(&mutated(&xml, place, change), ReadOptions::default());
@@ -177,7 +177,7 @@ proptest! {
         root in any::<usize>(),
     ) {
         let document = invented(&bytes);
-        let xml = document.to_xml_with(written(indent)).unwrap();
+        let xml = document.to_xml_with(&written(indent)).unwrap();
         let xml = prefixed(&xml, root);
         assert_same(&xml, ReadOptions::default());
         let mut both = xml.clone();
@@ -284,7 +284,7 @@ proptest! {
         indent in proptest::option::of(0_u8..3),
         root in any::<usize>(),
     ) {
-        let xml = doubtful(&invented(&bytes).to_xml_with(written(indent)).unwrap());
+        let xml = doubtful(&invented(&bytes).to_xml_with(&written(indent)).unwrap());
         for xml in [prefixed(&xml, root), xml] {
             assert_same(&xml, ReadOptions::default());
             for (place, change) in &changes {

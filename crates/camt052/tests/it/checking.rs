@@ -19,7 +19,7 @@ fn kinds(findings: &[Finding]) -> Vec<(FindingKind, String)> {
 /// Writes what was read, which is always possible; the check of it says what strict reading of what was written says.
 /// False when it is not written by default, because something is missing.
 pub(crate) fn assert_checked_as_read(parsed: &Parsed, name: &str) -> bool {
-    let written = parsed.document.to_xml_with(WriteOptions::default().incomplete(true));
+    let written = parsed.document.to_xml_with(&WriteOptions::default().incomplete(true));
     let written = written.unwrap_or_else(|error| panic!("{error}\n{name}"));
     let (read, refused) = match Document::parse_with(&written, &strict()) {
         Ok(again) => (again.findings, false),

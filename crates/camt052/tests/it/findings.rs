@@ -1,8 +1,8 @@
 //! Findings, their places, and what strict reading refuses.
 
 use bankrail_camt052::{
-    AccountId, Amount, CounterpartyAccount, Disagreement, Document, Finding, FindingKind, Mode, NAMESPACE, Part,
-    ReadErrorKind, ReadOptions, WriteOptions,
+    AccountId, Amount, CountedEntries, CounterpartyAccount, Disagreement, Document, Finding, FindingKind, Mode,
+    NAMESPACE, ReadErrorKind, ReadOptions, WriteOptions,
 };
 
 const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
@@ -56,7 +56,7 @@ fn entries_whose_sum_is_out_of_range_are_counted() {
     let entries = ENTRY.replace("5.00", &"9".repeat(28)).repeat(9);
     let mut found = findings(&document(summary, &entries));
     found.retain(|finding| !finding.kind.is_schema());
-    let expected = Disagreement::EntryCount { part: Part::All, stated: 3, counted: 9 };
+    let expected = Disagreement::EntryCount { entries: CountedEntries::All, stated: 3, counted: 9 };
     assert_eq!(found.into_iter().map(|finding| finding.kind).collect::<Vec<_>>(), [expected.into()]);
 }
 
@@ -69,12 +69,12 @@ fn counts_and_sums_of_the_summary() {
     let found = checked(&xml);
     let decimal = |text: &str| bankrail_values::parse_decimal(text).unwrap();
     let expected = [
-        Disagreement::EntryCount { part: Part::All, stated: 3, counted: 2 },
-        Disagreement::EntrySum { part: Part::All, stated: decimal("11.00"), summed: decimal("10.00") },
-        Disagreement::NetAmount { part: Part::All, stated: decimal("-9.00"), summed: decimal("10.00") },
-        Disagreement::EntryCount { part: Part::Credit, stated: 1, counted: 2 },
-        Disagreement::EntrySum { part: Part::Credit, stated: decimal("5.0"), summed: decimal("10.00") },
-        Disagreement::EntryCount { part: Part::Debit, stated: 1, counted: 0 },
+        Disagreement::EntryCount { entries: CountedEntries::All, stated: 3, counted: 2 },
+        Disagreement::EntrySum { entries: CountedEntries::All, stated: decimal("11.00"), summed: decimal("10.00") },
+        Disagreement::NetAmount { entries: CountedEntries::All, stated: decimal("-9.00"), summed: decimal("10.00") },
+        Disagreement::EntryCount { entries: CountedEntries::Credit, stated: 1, counted: 2 },
+        Disagreement::EntrySum { entries: CountedEntries::Credit, stated: decimal("5.0"), summed: decimal("10.00") },
+        Disagreement::EntryCount { entries: CountedEntries::Debit, stated: 1, counted: 0 },
     ]
     .map(FindingKind::from);
     assert_eq!(found.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>(), expected);
@@ -149,7 +149,7 @@ fn a_model_that_was_built_is_checked_as_one_that_was_read() {
         .map(|text| (text, false))
     );
     let options = WriteOptions::default().schema_valid(true);
-    assert!(document.to_xml_with(options).is_ok(), "the schema does not count");
+    assert!(document.to_xml_with(&options).is_ok(), "the schema does not count");
 }
 
 #[test]
@@ -304,9 +304,10 @@ fn codes_that_look_the_same_in_one_text_are_counted_apart() {
     let entry = |code: &str| ENTRY.replace("<BkTxCd/>", &format!("<BkTxCd><Prtry>{code}</Prtry></BkTxCd>"));
     let entries = [joined, issued, issued].map(entry).join("");
     let found = checked(&document(&summary, &entries));
-    let part = Part::BankTransactionCode { domain: None, proprietary: Some("X".into()), issuer: Some("Y".into()) };
+    let counted =
+        CountedEntries::BankTransactionCode { domain: None, proprietary: Some("X".into()), issuer: Some("Y".into()) };
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].0, Disagreement::EntryCount { part, stated: 3, counted: 2 }.into());
+    assert_eq!(found[0].0, Disagreement::EntryCount { entries: counted, stated: 3, counted: 2 }.into());
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn attributes(count: usize) -> String {
 /// Both ways of reading; the findings do not matter here.
 fn read(xml: &str, options: ReadOptions) -> Result<Parsed, ReadError> {
     let whole = Document::parse_with(xml, &options);
-    let streamed: Result<Vec<_>, _> = EntryReader::with_options(xml.as_bytes(), options).collect();
+    let streamed: Result<Vec<_>, _> = EntryReader::new(xml.as_bytes(), options).collect();
     assert_eq!(whole.is_ok(), streamed.is_ok(), "{whole:?} {streamed:?}");
     whole
 }
@@ -249,7 +249,7 @@ fn findings_without_room_are_counted() {
             let parsed = Document::parse_with(xml, &options).unwrap();
             return (parsed.findings.len(), parsed.further_findings.total());
         }
-        let mut reader = EntryReader::with_options(xml.as_bytes(), options);
+        let mut reader = EntryReader::new(xml.as_bytes(), options);
         while reader.next_item().unwrap().is_some() {}
         (reader.take_findings().len(), reader.further_findings().total())
     };

@@ -2,7 +2,7 @@
 
 use crate::invented::{full, invented, strict};
 use crate::types::{Types, child_type, name_of, types};
-use bankrail_camt052::{Document, EntryReader, Finding, StreamItem, WriteOptions};
+use bankrail_camt052::{Document, EntryReader, Finding, ReadOptions, StreamItem, WriteOptions};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn assert_round_trips(document: &Document) {
     // Equal values may differ in scale or spelling; equal documents do not.
     assert_eq!(parsed.document.to_xml().unwrap(), xml);
     let options = WriteOptions::default().indent(1).schema_valid(true);
-    let indented = document.to_xml_with(options).unwrap();
+    let indented = document.to_xml_with(&options).unwrap();
     assert_eq!(&Document::parse_with(&indented, &strict()).unwrap().document, document);
     let utf16: Vec<u8> = xml.replace("UTF-8", "UTF-16").encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(&Document::parse_with(&utf16, &strict()).unwrap().document, document);
@@ -25,8 +25,9 @@ fn assert_round_trips(document: &Document) {
     document.write_json_string(&mut json).unwrap();
     assert_eq!(serde_json::from_str::<String>(&json).unwrap(), xml);
     let tree = roxmltree::Document::parse(&xml).unwrap();
-    let entries =
-        EntryReader::new(xml.as_bytes()).filter(|item| matches!(item.as_ref().unwrap(), StreamItem::Entry(_))).count();
+    let entries = EntryReader::new(xml.as_bytes(), ReadOptions::default())
+        .filter(|item| matches!(item.as_ref().unwrap(), StreamItem::Entry(_)))
+        .count();
     assert_eq!(tree.descendants().filter(|node| node.has_tag_name("Ntry")).count(), entries);
     let json = serde_json::to_string(document).unwrap();
     assert_eq!(&serde_json::from_str::<Document>(&json).unwrap(), document);

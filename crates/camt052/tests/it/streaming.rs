@@ -3,12 +3,12 @@
 use crate::findings::document;
 use crate::shared::shared;
 use crate::tree::Slowly;
-use bankrail_camt052::{Document, EntryReader, Extras, Finding, ReadError, ReadErrorKind, StreamItem};
+use bankrail_camt052::{Document, EntryReader, Extras, Finding, ReadError, ReadErrorKind, ReadOptions, StreamItem};
 use proptest::prelude::*;
 
 /// Puts the items of a stream together again.
 fn assemble(bytes: &[u8], piece: usize) -> Result<(Document, Vec<Finding>), ReadError> {
-    let mut reader = EntryReader::new(Slowly { bytes, piece });
+    let mut reader = EntryReader::new(Slowly { bytes, piece }, ReadOptions::default());
     let (mut reports, mut entries, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(item) = reader.next_item()? {
         findings.extend(reader.take_findings());
@@ -153,7 +153,7 @@ fn what_stands_beside_entries_comes_with_the_end() {
     let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
     let xml = document("<Foo/>", &format!("{entry}<Bar/>{entry}<Id>again</Id>"));
     assert_same("extras", xml.as_bytes());
-    let start = EntryReader::new(xml.as_bytes()).next().unwrap().unwrap();
+    let start = EntryReader::new(xml.as_bytes(), ReadOptions::default()).next().unwrap().unwrap();
     let StreamItem::ReportStart(start) = start else { panic!("{start:?}") };
     assert_ne!(start.extras, Extras::default());
 }
@@ -165,7 +165,7 @@ fn an_entry_before_the_mandatory_parts_of_its_report_is_an_error_that_names_them
     for (before, missing) in [("<Acct>", "Acct"), ("<Id>r</Id>", "Id")] {
         let xml = good.replacen(before, &format!("{entry}{before}"), 1);
         assert_eq!(Document::parse(&xml).unwrap().document.reports[0].entries.len(), 1, "a whole parse reads on");
-        let mut reader = EntryReader::new(xml.as_bytes());
+        let mut reader = EntryReader::new(xml.as_bytes(), ReadOptions::default());
         let error = reader.next_item().unwrap_err();
         assert!(matches!(error.kind(), ReadErrorKind::Missing { name } if name == missing), "{error:?}");
         assert_eq!(error.path(), "/Document/BkToCstmrAcctRpt/Rpt[1]");

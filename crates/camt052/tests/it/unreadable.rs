@@ -22,12 +22,15 @@ fn tolerant(xml: &str) -> Parsed {
     for piece in [1, 7, 4096] {
         let source = Slowly { bytes: xml.as_bytes(), piece };
         assert_eq!(Document::read_with(source, &ReadOptions::default()).unwrap(), parsed);
-        assert!(EntryReader::new(Slowly { bytes: xml.as_bytes(), piece }).all(|part| part.is_ok()), "{xml}");
+        assert!(
+            EntryReader::new(Slowly { bytes: xml.as_bytes(), piece }, ReadOptions::default()).all(|part| part.is_ok()),
+            "{xml}"
+        );
     }
     let strict = ReadOptions::default().mode(Mode::Strict);
     let refused = Document::parse_with(xml, &strict).unwrap_err();
     assert_eq!(kinds(refused.findings()), kinds(&parsed.findings));
-    let written = parsed.document.to_xml_with(WriteOptions::default().incomplete(true)).unwrap();
+    let written = parsed.document.to_xml_with(&WriteOptions::default().incomplete(true)).unwrap();
     assert_eq!(Document::parse(&written).unwrap().document, parsed.document, "{written}");
     assert_checked_as_read(&parsed, xml);
     parsed
@@ -93,7 +96,7 @@ fn what_is_no_date_is_kept_as_markup_where_it_may_miss() {
         let finding = finding.unwrap_or_else(|| panic!("{:?}", parsed.findings));
         let offset = usize::try_from(finding.position.unwrap().offset).unwrap();
         assert!(xml[offset..].starts_with(&format!("<{}", path.rsplit('/').next().unwrap())));
-        let written = parsed.document.to_xml_with(WriteOptions::default().incomplete(true)).unwrap();
+        let written = parsed.document.to_xml_with(&WriteOptions::default().incomplete(true)).unwrap();
         assert!(written.contains(&kept), "{written}");
         let missing = matches!(parsed.document.to_xml(), Err(WriteError::Invalid { .. }));
         assert_eq!(missing, path.ends_with("GrpHdr/CreDtTm"), "the schema demands it");
@@ -182,7 +185,7 @@ fn an_entry_that_cannot_be_read_is_kept_on_request() {
             assert_eq!(**kept, bad);
             // Written back in its place, on request.
             assert!(matches!(parsed.document.to_xml(), Err(WriteError::Unfaithful { why: Some(_) })));
-            let written = parsed.document.to_xml_with(WriteOptions::default().incomplete(true)).unwrap();
+            let written = parsed.document.to_xml_with(&WriteOptions::default().incomplete(true)).unwrap();
             assert!(written.contains(&format!("</Ntry>{bad}<Ntry>")), "{written}");
             assert_eq!(Document::parse_with(&written, &options).unwrap().document, parsed.document);
             // Strictly, it is one of the findings that refuse.
@@ -198,7 +201,7 @@ fn a_kept_entry_takes_the_namespaces_along_that_it_needs() {
     let xml = xml.replace('\u{1}', "</c:").replace("<c:q:x", "<q:x").replace("xmlns=", "xmlns:q='urn:q' xmlns:c=");
     let options = ReadOptions::default().keep_unreadable(true);
     let parsed = Document::parse_with(&xml, &options).unwrap();
-    let written = parsed.document.to_xml_with(WriteOptions::default().incomplete(true)).unwrap();
+    let written = parsed.document.to_xml_with(&WriteOptions::default().incomplete(true)).unwrap();
     assert!(written.contains("<c:Ntry xmlns=\"\" xmlns:c="), "{written}");
     assert_eq!(Document::parse_with(&written, &options).unwrap().document, parsed.document);
 }
@@ -212,7 +215,7 @@ fn a_stream_goes_on_after_an_entry_that_cannot_be_read() {
     }
     let xml = document("", &format!("{xml}{ENTRY}"));
     for piece in [1, 5, 4096] {
-        let mut reader = EntryReader::new(Slowly { bytes: xml.as_bytes(), piece });
+        let mut reader = EntryReader::new(Slowly { bytes: xml.as_bytes(), piece }, ReadOptions::default());
         let (mut read, mut unread, mut ends) = (0, 0, 0);
         loop {
             match reader.next_item() {
@@ -237,7 +240,7 @@ fn a_stream_goes_on_after_an_entry_that_cannot_be_read() {
         (xml.clone(), ReadOptions::default().mode(Mode::Strict)),
         (xml.replacen("<x/>", "<x>", 1), ReadOptions::default()),
     ] {
-        let items: Vec<_> = EntryReader::with_options(xml.as_bytes(), options).collect();
+        let items: Vec<_> = EntryReader::new(xml.as_bytes(), options).collect();
         assert!(items.last().unwrap().as_ref().is_err_and(|error| error.unread().is_none()));
     }
 }
@@ -252,7 +255,7 @@ fn no_more_of_an_entry_is_remembered_than_may_be_kept() {
         let unread = whole.replace("<Sts>BOOK</Sts>", "<Sts>BOOK</Sts><Sts>BOOK</Sts>").replace("5.00", "five");
         let xml = document("", &format!("{whole}{unread}{ENTRY}"));
         for piece in [64, 4096] {
-            let mut reader = EntryReader::with_options(Slowly { bytes: xml.as_bytes(), piece }, options);
+            let mut reader = EntryReader::new(Slowly { bytes: xml.as_bytes(), piece }, options);
             assert!(matches!(reader.next_item(), Ok(Some(_))), "{comments}");
             let items: Vec<_> = reader.collect();
             let error = items.iter().find_map(|item| item.as_ref().err()).unwrap();

@@ -8,11 +8,11 @@ fn indented_and_compact_are_the_same_document() {
     let entry = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
     let read = Document::parse(document("", entry)).unwrap().document;
     let options = WriteOptions::default().indent(2);
-    let indented = read.to_xml_with(options).unwrap();
+    let indented = read.to_xml_with(&options).unwrap();
     assert!(indented.contains("\n      <Ntry>\n        <Amt Ccy=\"AUD\">5.00</Amt>\n"), "{indented}");
     assert_eq!(Document::parse(&indented).unwrap().document, read);
     let mut sink = Vec::new();
-    read.write_to(&mut sink, options).unwrap();
+    read.write_to(&mut sink, &options).unwrap();
     assert_eq!(sink, indented.as_bytes());
 }
 
@@ -35,10 +35,10 @@ fn missing_parts_and_forbidden_characters_are_errors() {
 fn schema_valid_writing_refuses_what_strict_reading_refuses() {
     let mut read = Document::parse(document("", "")).unwrap().document;
     let options = WriteOptions::default().schema_valid(true);
-    assert!(read.to_xml_with(options).is_ok());
+    assert!(read.to_xml_with(&options).is_ok());
     read.reports[0].additional_information = Some("".into());
     assert!(read.to_xml().is_ok());
-    assert!(matches!(read.to_xml_with(options), Err(WriteError::Invalid { .. })));
+    assert!(matches!(read.to_xml_with(&options), Err(WriteError::Invalid { .. })));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn what_would_not_be_read_back_is_refused() {
         let mut json = String::new();
         assert!(changed.write_json_string(&mut json).is_err() && json.is_empty());
         let mut sink = Vec::new();
-        assert!(changed.write_to(&mut sink, WriteOptions::default()).is_err() && sink.is_empty());
+        assert!(changed.write_to(&mut sink, &WriteOptions::default()).is_err() && sink.is_empty());
         match changed.to_xml() {
             Err(WriteError::Unfaithful { why }) => why.is_some(),
             other => panic!("{other:?}"),

@@ -1,13 +1,15 @@
 //! Invented documents are written, read, streamed and checked with the same result.
 
 use crate::documents::{changed, numbered, strict};
-use bankrail_camt053::{Document, EntryReader, FindingKind, ReadError, ReadErrorKind, StreamItem, WriteOptions};
+use bankrail_camt053::{
+    Document, EntryReader, FindingKind, ReadError, ReadErrorKind, ReadOptions, StreamItem, WriteOptions,
+};
 use bankrail_iso20022::__private::parse_counting;
 
 /// Puts the parts of a stream together again.
 fn streamed(xml: &str) -> Result<Document, ReadError> {
     let (mut statements, mut entries) = (Vec::new(), Vec::new());
-    for item in EntryReader::new(xml.as_bytes()) {
+    for item in EntryReader::new(xml.as_bytes(), ReadOptions::default()) {
         match item? {
             StreamItem::StatementStart(start) => assert!(start.entries.is_empty()),
             StreamItem::Entry(entry) => entries.push(*entry),
@@ -30,7 +32,7 @@ fn invented_documents_are_read_as_they_were_written() {
     for seed in 0..60 {
         let document = numbered(seed);
         let options = WriteOptions::default().indent((seed % 2 == 0).then_some(2)).schema_valid(true);
-        let xml = document.to_xml_with(options).unwrap();
+        let xml = document.to_xml_with(&options).unwrap();
         let read = Document::parse_with(&xml, &strict()).unwrap_or_else(|error| panic!("{error:?}\n{xml}"));
         assert_eq!(read.document, document);
         assert_eq!(streamed(&xml).unwrap(), document);

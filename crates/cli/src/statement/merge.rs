@@ -117,9 +117,9 @@ impl Merged {
             error => Failure::refused(causes(&error), "mend the document it comes from"),
         };
         if to.is_terminal() {
-            to.write_all(shown_lines(&document.to_xml_with(options).map_err(failed)?).as_bytes())?;
+            to.write_all(shown_lines(&document.to_xml_with(&options).map_err(failed)?).as_bytes())?;
         } else {
-            document.write_to(&mut to, options).map_err(failed)?;
+            document.write_to(&mut to, &options).map_err(failed)?;
         }
         to.write_all(b"\n")?;
         to.finish()?;

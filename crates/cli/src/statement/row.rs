@@ -1,6 +1,6 @@
 //! What is shown of an entry, and of each of its transactions.
 
-use bankrail::camt052::{AccountId, Balance, BankTransactionCode, DateOrDateTime, Direction, Entry, Line};
+use bankrail::camt052::{AccountId, Balance, BankTransactionCode, DateOrDateTime, Direction, Entry, EntryLine};
 use bankrail::values::Decimal;
 
 /// What the columns of a row are called. The balance has a title of its own.
@@ -40,7 +40,7 @@ impl Row {
     }
 
     /// One of several transactions of an entry.
-    fn of_line(line: &Line<'_>) -> Self {
+    fn of_line(line: &EntryLine<'_>) -> Self {
         let amount = line.amount();
         Self {
             signed: line.signed_amount(),

@@ -30,7 +30,7 @@ impl Source {
     /// Opens a document.
     pub(crate) fn open(path: &str, options: ReadOptions) -> Result<Self, Failure> {
         let (xml, answer) = open(path)?;
-        Ok(Self { name: input::name(path).to_owned(), reader: EntryReader::with_options(xml, options), answer })
+        Ok(Self { name: input::name(path).to_owned(), reader: EntryReader::new(xml, options), answer })
     }
 
     /// The name of the file for people.
@@ -45,7 +45,7 @@ impl Source {
 
     /// The header of the message, once it has been read.
     pub(crate) fn header(&self) -> Option<&GroupHeader> {
-        self.reader.group_header()
+        self.reader.header()
     }
 
     /// How many findings there was no room for.

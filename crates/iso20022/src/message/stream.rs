@@ -9,6 +9,9 @@ use std::fmt;
 use std::io::BufRead;
 
 /// Reads a message group by group and unit by unit. `message!` gives it the names of the message.
+///
+/// An error with [`ReadError::unread`] is about a single unit, and reading goes on after it. After any other there is
+/// nothing more.
 pub struct UnitReader<M: Message, R> {
     cursor: Cursor<StreamTokens<R>>,
     state: State,
@@ -24,21 +27,8 @@ pub struct UnitReader<M: Message, R> {
     outer: [Sequence; 2],
 }
 
-/// A part of a message read in order.
-#[allow(clippy::exhaustive_enums)] // the engine's own
-#[derive(Debug)]
-pub enum Part<M: Message> {
-    /// A group begins: the parts before its units.
-    GroupStart(Box<M::Group>),
-    /// A unit of the group.
-    Unit(Box<M::Unit>),
-    /// The group ends: all of its parts except its units.
-    GroupEnd(Box<M::Group>),
-    /// The message ends: all of its parts except its groups.
-    MessageEnd(Box<M>),
-    /// A unit could not be read; reading goes on after it.
-    Unread(Box<ReadError>),
-}
+/// A part, or a unit that could not be read.
+type Part<M> = Result<<M as Message>::Part, Box<ReadError>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -55,7 +45,7 @@ enum State {
 }
 
 impl<M: Message, R: BufRead> UnitReader<M, R> {
-    /// Reads with these options.
+    /// A reader of a document from a source.
     pub fn new(source: R, options: ReadOptions) -> Self {
         Self {
             cursor: Cursor::new(StreamTokens::new(Decoded::new(source, &options)), options, M::SHAPE),
@@ -72,15 +62,19 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     }
 
     /// The next part; `None` after the end of the message.
-    pub fn next_part(&mut self) -> Result<Option<Part<M>>, ReadError> {
-        let part = self.advance().and_then(|part| {
-            self.cursor.refuse_findings()?;
-            Ok(part)
-        });
-        part.map_err(|halt| {
-            self.state = State::Done;
-            self.cursor.error(halt)
-        })
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn next_item(&mut self) -> Result<Option<M::Part>, ReadError> {
+        let part = self.advance().and_then(|part| self.cursor.refuse_findings().map(|()| part));
+        match part {
+            Ok(Some(Err(unread))) => Err(*unread),
+            Ok(part) => Ok(part.and_then(Result::ok)),
+            Err(halt) => {
+                self.state = State::Done;
+                Err(self.cursor.error(halt))
+            }
+        }
     }
 
     fn advance(&mut self) -> Result<Option<Part<M>>, Halt> {
@@ -103,7 +97,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
                         return Ok(Some(part));
                     }
                 }
-                State::GroupEnds => return self.group_end().map(Some),
+                State::GroupEnds => return self.group_end(),
             }
         }
     }
@@ -115,7 +109,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         let index = match cursor.child(M::FIELDS, &mut self.message_at)? {
             Child::Field(index) => index,
             Child::Unknown => return Ok(None),
-            Child::End => return self.message_end().map(Some),
+            Child::End => return self.message_end(),
         };
         if !is(M::FIELDS, index, M::SHAPE.group) {
             M::take(&mut self.message, index, cursor)?;
@@ -141,10 +135,10 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
             self.state = State::Group { started: true, unit: false };
             let place = cursor.place();
             return match M::Unit::read(cursor) {
-                Ok(unit) => Ok(Some(Part::Unit(Box::new(unit)))),
+                Ok(unit) => Ok(Some(Ok(M::UNIT_READ(Box::new(unit))))),
                 Err(halt) => {
                     self.units -= 1;
-                    cursor.go_on(halt, place).map(|error| Some(Part::Unread(error)))
+                    cursor.go_on(halt, place).map(|error| Some(Err(error)))
                 }
             };
         }
@@ -152,14 +146,14 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         if let Some((index, ahead)) = next.filter(|(index, _)| is(fields, *index, M::SHAPE.unit)) {
             if !started {
                 self.state = State::Group { started: true, unit: false };
-                return self.group_start().map(Some);
+                return self.group_start();
             }
             let mut unit = None;
             let keep = |read| unit = Some(Box::new(read));
             if cursor.scan_element(M::UNIT, Some(self.units), ahead, keep).is_ok() {
                 self.group_at = index;
                 self.units += 1;
-                return Ok(unit.map(Part::Unit));
+                return Ok(unit.map(|unit| Ok(M::UNIT_READ(unit))));
             }
         }
         let index = match cursor.child(fields, &mut self.group_at)? {
@@ -167,7 +161,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
             Child::Unknown => return Ok(None),
             Child::End => {
                 self.state = State::GroupEnds;
-                return if started { Ok(None) } else { self.group_start().map(Some) };
+                return if started { Ok(None) } else { self.group_start() };
             }
         };
         if !is(fields, index, M::SHAPE.unit) {
@@ -178,11 +172,11 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         cursor.report_if_late();
         self.units += 1;
         self.state = State::Group { started: true, unit: true };
-        if started { Ok(None) } else { self.group_start().map(Some) }
+        if started { Ok(None) } else { self.group_start() }
     }
 
     /// What has been read of a group so far; what is missing although the schema demands it is reported at its end.
-    fn group_start(&mut self) -> Result<Part<M>, Halt> {
+    fn group_start(&mut self) -> Result<Option<Part<M>>, Halt> {
         let unit = matches!(self.state, State::Group { unit: true, .. });
         let open = if unit { self.cursor.path.pop() } else { None };
         // What is handed out now is handed out again at the end.
@@ -195,40 +189,51 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         if let Some(open) = open {
             self.cursor.path.push(open);
         }
-        Ok(Part::GroupStart(Box::new(group)))
+        Ok(Some(Ok(M::GROUP_START(Box::new(group)))))
     }
 
-    fn group_end(&mut self) -> Result<Part<M>, Halt> {
+    fn group_end(&mut self) -> Result<Option<Part<M>>, Halt> {
         let group = M::Group::finish(std::mem::take(&mut self.group), &mut self.cursor)?;
         group.settle(&mut self.cursor);
         self.cursor.leave_record(self.outer[1]);
         self.state = State::Message;
-        Ok(Part::GroupEnd(Box::new(group)))
+        Ok(Some(Ok(M::GROUP_END(Box::new(group)))))
     }
 
-    fn message_end(&mut self) -> Result<Part<M>, Halt> {
+    fn message_end(&mut self) -> Result<Option<Part<M>>, Halt> {
         let cursor = &mut self.cursor;
         cursor.handed_out = (self.groups > 0).then_some(M::SHAPE.group);
         let mut message = M::finish(std::mem::take(&mut self.message), cursor)?;
         cursor.leave_record(self.outer[0]);
         message.extras_mut().extend(cursor.close_document()?);
         self.state = State::Done;
-        Ok(Part::MessageEnd(Box::new(message)))
+        Ok(Some(Ok(M::MESSAGE_END(Box::new(message)))))
+    }
+}
+
+impl<M: Message, R: BufRead> Iterator for UnitReader<M, R> {
+    type Item = Result<M::Part, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_item().transpose()
     }
 }
 
 impl<M: Message, R> UnitReader<M, R> {
     /// The header, from its end to that of the message, with which it is handed out.
+    #[must_use]
     pub fn header(&self) -> Option<&M::Header> {
         M::header(&self.message)
     }
 
-    /// The findings since the last call.
+    /// What has been found since this was last asked.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         self.cursor.findings.take()
     }
 
-    /// The findings for which there was no room.
+    /// How many more of each kind have been found, since the reader began, than
+    /// [`ReadLimits::findings`](crate::ReadLimits::findings) had room for until they were taken.
+    #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {
         self.cursor.findings.further()
     }

@@ -84,7 +84,7 @@ impl fmt::Debug for WriteError {
 }
 
 /// The document as XML in a string.
-pub fn to_xml<M: Message>(document: &M, options: WriteOptions) -> Result<String, WriteError> {
+pub fn to_xml<M: Message>(document: &M, options: &WriteOptions) -> Result<String, WriteError> {
     refuse(document, options)?;
     let mut text = String::new();
     push(document, Output::plain(&mut text).indented(options.indent.map(usize::from)))?;
@@ -92,7 +92,7 @@ pub fn to_xml<M: Message>(document: &M, options: WriteOptions) -> Result<String,
 }
 
 /// Writes the document as XML in pieces of some 64 kB.
-pub fn write_to<M: Message>(document: &M, sink: &mut dyn io::Write, options: WriteOptions) -> Result<(), WriteError> {
+pub fn write_to<M: Message>(document: &M, sink: &mut dyn io::Write, options: &WriteOptions) -> Result<(), WriteError> {
     refuse(document, options)?;
     let mut text = String::new();
     push(document, Output::plain(&mut text).indented(options.indent.map(usize::from)).with_sink(sink))
@@ -112,7 +112,7 @@ pub fn write_json_string<M: Message>(document: &M, json: &mut String) -> Result<
 
 /// Appends the document to a JSON text as the content of a string literal, without the quotes.
 pub fn append_json_content<M: Message>(document: &M, json: &mut String) -> Result<(), WriteError> {
-    refuse(document, WriteOptions::default())?;
+    refuse(document, &WriteOptions::default())?;
     let length = json.len();
     let written = push(document, Output::plain(json).for_json());
     if written.is_err() {
@@ -121,7 +121,7 @@ pub fn append_json_content<M: Message>(document: &M, json: &mut String) -> Resul
     written
 }
 
-fn refuse<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteError> {
+fn refuse<M: Message>(document: &M, options: &WriteOptions) -> Result<(), WriteError> {
     if !document.is_plain() {
         return refuse_kept(document, options);
     }
@@ -132,7 +132,7 @@ fn refuse<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteEr
 /// Parts that the schema does not know are written as they are. Only reading them again shows whether they are
 /// unchanged, and whether the schema refuses them.
 #[cold]
-fn refuse_kept<M: Message>(document: &M, options: WriteOptions) -> Result<(), WriteError> {
+fn refuse_kept<M: Message>(document: &M, options: &WriteOptions) -> Result<(), WriteError> {
     let lacks = if options.schema_valid || options.incomplete { None } else { check::first_missing(document) };
     if let Some(finding) = lacks {
         return Err(invalid(finding));

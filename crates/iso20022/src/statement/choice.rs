@@ -1,6 +1,6 @@
 //! `choice!`: one of several elements.
 
-/// States a complex type with a choice.
+/// States complex types with a choice, one or several.
 ///
 /// ```text
 /// choice! {
@@ -13,7 +13,10 @@
 /// ```
 #[macro_export]
 macro_rules! choice {
-    ($(#[$meta:meta])* $Type:ident = $schema:literal {
+    ($($(#[$meta:meta])* $Type:ident = $schema:literal { $($alternatives:tt)* })*) => {
+        $($crate::choice! { @one $(#[$meta])* $Type = $schema { $($alternatives)* } })*
+    };
+    (@one $(#[$meta:meta])* $Type:ident = $schema:literal {
         $($(#[$doc:meta])* $Variant:ident($Item:ty) = $wire:literal $(as $own:literal)?,)*
     }) => {
         $(#[$meta])*

@@ -26,8 +26,8 @@
 /// - `header`: the field before the groups, and its type.
 /// - `groups`, `units`: the elements that are handed out one by one when the message is streamed. The groups are in the
 ///   message, the units in a group.
-/// - `stream`: the name of the reader, the name of its items, and those of the variants for the start of a group, a
-///   unit and the end of a group.
+/// - `stream`: the name of the reader, a [`UnitReader`](crate::UnitReader), the name of what it reads, and those of the
+///   variants for the start of a group, a unit and the end of a group.
 ///
 /// It makes the document's methods (`parse`, `parse_with`, `read_with`, `check`, `check_schema`, `to_xml`,
 /// `to_xml_with`, `write_to`, `write_json_string`, `append_json_content`), the alias `Parsed` and the reader.
@@ -54,6 +54,11 @@ macro_rules! message {
             type Header = $Header;
             type Group = $Group;
             type Unit = $Unit;
+            type Part = $Part;
+            const GROUP_START: fn(Box<$Group>) -> $Part = $Part::$Start;
+            const UNIT_READ: fn(Box<$Unit>) -> $Part = $Part::$Item;
+            const GROUP_END: fn(Box<$Group>) -> $Part = $Part::$End;
+            const MESSAGE_END: fn(Box<$Document>) -> $Part = $Part::MessageEnd;
             const SHAPE: &'static $crate::__private::Shape = &$crate::__private::Shape {
                 namespace: $namespace,
                 document: "Document",
@@ -136,14 +141,14 @@ macro_rules! message {
             /// `WriteError::Invalid` when a mandatory part is missing, `WriteError::Character`,
             /// `WriteError::Unfaithful`.
             pub fn to_xml(&self) -> Result<String, $crate::WriteError> {
-                self.to_xml_with($crate::WriteOptions::default())
+                self.to_xml_with(&$crate::WriteOptions::default())
             }
 
             /// The document as XML.
             ///
             /// # Errors
             /// As [`to_xml`](Self::to_xml).
-            pub fn to_xml_with(&self, options: $crate::WriteOptions) -> Result<String, $crate::WriteError> {
+            pub fn to_xml_with(&self, options: &$crate::WriteOptions) -> Result<String, $crate::WriteError> {
                 $crate::__private::to_xml(self, options)
             }
 
@@ -155,7 +160,7 @@ macro_rules! message {
             pub fn write_to(
                 &self,
                 sink: &mut dyn std::io::Write,
-                options: $crate::WriteOptions,
+                options: &$crate::WriteOptions,
             ) -> Result<(), $crate::WriteError> {
                 $crate::__private::write_to(self, sink, options)
             }
@@ -179,7 +184,7 @@ macro_rules! message {
         }
 
         $(#[$reader_meta])*
-        pub struct $Reader<R>($crate::__private::UnitReader<$Document, R>);
+        pub type $Reader<R> = $crate::UnitReader<$Document, R>;
 
         #[doc = concat!("A part of a document that [`", stringify!($Reader), "`] has read.")]
         #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,66 +198,6 @@ macro_rules! message {
             $End(Box<$Group>),
             #[doc = concat!("The message ends: all of it but each `", $group, "`.")]
             MessageEnd(Box<$Document>),
-        }
-
-        impl<R: std::io::BufRead> $Reader<R> {
-            /// Reads tolerantly.
-            pub fn new(source: R) -> Self {
-                Self::with_options(source, $crate::ReadOptions::default())
-            }
-
-            /// Reads as the options say.
-            pub fn with_options(source: R, options: $crate::ReadOptions) -> Self {
-                Self($crate::__private::UnitReader::new(source, options))
-            }
-
-            /// The header, from its end to that of the message, with which it is handed out.
-            #[must_use]
-            pub fn $header(&self) -> Option<&$Header> {
-                self.0.header()
-            }
-
-            /// What has been found since this was last asked.
-            pub fn take_findings(&mut self) -> Vec<$crate::Finding> {
-                self.0.take_findings()
-            }
-
-            /// How many more of each kind have been found, since the reader began, than `ReadLimits::findings` had room
-            /// for until they were taken.
-            #[must_use]
-            pub fn further_findings(&self) -> &$crate::FurtherFindings {
-                self.0.further_findings()
-            }
-
-            /// The next part; `None` after the end of the message.
-            ///
-            /// # Errors
-            /// `ReadError`. One with `ReadError::unread` is about a single part: the next call reads on after it.
-            /// After any other there is nothing more.
-            pub fn next_item(&mut self) -> Result<Option<$Part>, $crate::ReadError> {
-                Ok(match self.0.next_part()? {
-                    Some($crate::__private::Part::GroupStart(group)) => Some($Part::$Start(group)),
-                    Some($crate::__private::Part::Unit(unit)) => Some($Part::$Item(unit)),
-                    Some($crate::__private::Part::GroupEnd(group)) => Some($Part::$End(group)),
-                    Some($crate::__private::Part::MessageEnd(document)) => Some($Part::MessageEnd(document)),
-                    Some($crate::__private::Part::Unread(error)) => return Err(*error),
-                    None => None,
-                })
-            }
-        }
-
-        impl<R: std::io::BufRead> Iterator for $Reader<R> {
-            type Item = Result<$Part, $crate::ReadError>;
-
-            fn next(&mut self) -> Option<Self::Item> {
-                self.next_item().transpose()
-            }
-        }
-
-        impl<R> std::fmt::Debug for $Reader<R> {
-            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                std::fmt::Debug::fmt(&self.0, out)
-            }
         }
     };
 }

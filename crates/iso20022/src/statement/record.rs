@@ -1,6 +1,6 @@
 //! `record!`: a sequence of elements.
 
-/// States a complex type with a sequence.
+/// States complex types with a sequence, one or several.
 ///
 /// ```text
 /// record! {
@@ -12,7 +12,7 @@
 ///         language: 0..1 Text<4> = "Lang" as "ExternalLanguage1Code",
 ///         recipient: 0..1 Box<Party> = "Rcpt",
 ///         lines: 0..7 Text<70> = "Line",
-///     } then rule
+///     } => rule
 /// }
 /// ```
 ///
@@ -20,15 +20,15 @@
 /// - `~` marks a part that the schema demands and that may be missing in tolerant reading. It is an `Option` in the
 ///   model; strict reading and the writer refuse a document without it.
 /// - `as` gives the schema's type, where one Rust type stands for several of equal facets. Only `xsi:type` asks for it.
-/// - `then` names a function for the rules beyond the schema, `fn rule(record: &Header, by: &mut impl Watch)`. It is
+/// - `=>` names a function for the rules beyond the schema, `fn rule(record: &Header, by: &mut impl Watch)`. It is
 ///   called when such a sequence has been read or checked.
 ///
-/// It makes the struct, `new` with the mandatory parts, both readers, the writer, the checker and the inventor of test
+/// For each type it makes the struct, `new` with the mandatory parts, both readers, the writer, the checker and the inventor of test
 /// values.
 #[macro_export]
 macro_rules! record {
-    ($(#[$meta:meta])* $Type:ident = $schema:literal { $($fields:tt)* } $(then $settle:path)?) => {
-        $crate::record! { @sort [$(#[$meta])* $Type $schema [$($settle)?]] [] $($fields)* }
+    ($($(#[$meta:meta])* $Type:ident = $schema:literal { $($fields:tt)* } $(=> $($settle:ident)::+)?)*) => {
+        $($crate::record! { @sort [$(#[$meta])* $Type $schema [$($($settle)::+)?]] [] $($fields)* })*
     };
     // Each element: its cardinality as numbers, the type of its field, the attributes of its field.
     (@sort $head:tt [$($done:tt)*]

@@ -54,7 +54,7 @@ macro_rules! source {
         impl<R: BufRead> $Source<R> {
             pub(super) fn new(document: R) -> Self {
                 let options = ReadOptions::default().mode(Mode::Strict);
-                Self($message::EntryReader::with_options(document, options))
+                Self($message::EntryReader::new(document, options))
             }
         }
 
@@ -74,7 +74,7 @@ macro_rules! source {
             }
 
             fn message_id(&self) -> String {
-                self.0.group_header().map(|header| header.message_id.as_str().to_owned()).unwrap_or_default()
+                self.0.header().map(|header| header.message_id.as_str().to_owned()).unwrap_or_default()
             }
         }
     };

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A rule of a message, beyond the schema, that a document breaks. The crate of the message or of its family defines
-/// the rules; [`Beyond::get`] returns the rule's type.
+/// the rules; [`BrokenRule::get`] returns the rule's type.
 #[derive(Clone)]
-pub struct Beyond {
+pub struct BrokenRule {
     name: &'static str,
     rule: Arc<dyn Rule>,
 }
@@ -28,7 +28,7 @@ impl<R: fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync> Rule for R {
     }
 }
 
-impl Beyond {
+impl BrokenRule {
     /// Holds a broken rule. The name is that of the rule and has nothing of the document; `Display` says what is wrong,
     /// in one line without a full stop.
     pub fn new(name: &'static str, rule: impl fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync) -> Self {
@@ -48,21 +48,21 @@ impl Beyond {
     }
 }
 
-impl PartialEq for Beyond {
+impl PartialEq for BrokenRule {
     fn eq(&self, other: &Self) -> bool {
         self.rule.equals(other.rule.as_any())
     }
 }
 
-impl Eq for Beyond {}
+impl Eq for BrokenRule {}
 
-impl fmt::Debug for Beyond {
+impl fmt::Debug for BrokenRule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.rule, out)
     }
 }
 
-impl fmt::Display for Beyond {
+impl fmt::Display for BrokenRule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.rule, out)
     }
