@@ -1,6 +1,6 @@
 //! What the programs `statement` and `sandbox` share: printing an account report.
 
-use bankrail::camt052::{AccountId, Balance, CountAndSum, Direction, Document, Entry, Line, Report};
+use bankrail::camt052::{AccountId, Balance, CountAndSum, Direction, Document, Entry, EntryLine, Report};
 use std::io::{self, Write};
 
 /// Prints every report of a document: account, balances, summary, one line for each transaction.
@@ -68,7 +68,7 @@ fn print_count(count: Option<&str>, sum: Option<String>, out: &mut impl Write) -
     write!(out, "{} entries, sum {}", count.unwrap_or("?"), sum.as_deref().unwrap_or("?"))
 }
 
-fn print_line(entry: &Entry, line: &Line<'_>, out: &mut impl Write) -> io::Result<()> {
+fn print_line(entry: &Entry, line: &EntryLine<'_>, out: &mut impl Write) -> io::Result<()> {
     let amount = line.amount().map_or_else(|| "?".to_owned(), |amount| format!("{}{amount}", sign(line.direction())));
     let day = entry.booking_date.as_ref().map_or_else(|| "          ".to_owned(), ToString::to_string);
     write!(out, "    {day}  {amount:>18}  {}", entry.status)?;

@@ -4,5 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod dates;
+mod day_book;
+mod engine;
 mod identifiers;
 mod numbers;

@@ -1,0 +1,253 @@
+//! The engine on an invented message: reading, findings, refusals, streams, writing, checks, limits, kept parts,
+//! namespaces, encodings, and the two readers, which agree.
+
+use crate::day_book::{Day, Direction, Document, ITEM, Item, ItemReader, Payer, StreamItem, document};
+use bankrail_iso20022::__private::parse_counting;
+use bankrail_iso20022::{
+    Amount, ExtraPart, FindingKind, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions, WriteError,
+    WriteOptions,
+};
+use bankrail_values::{Currency, Decimal};
+
+fn strict() -> ReadOptions {
+    ReadOptions::default().mode(Mode::Strict)
+}
+
+/// Reads a document with and without the fast reader, which must not matter, and as a stream.
+fn read(xml: &str, options: &ReadOptions) -> Result<bankrail_iso20022::Parsed<Document>, ReadError> {
+    let (fast, ..) = parse_counting::<Document>(xml, options, true);
+    let (slow, taken, _) = parse_counting::<Document>(xml, options, false);
+    assert_eq!(taken, 0);
+    assert_eq!(format!("{fast:?}"), format!("{slow:?}"), "{xml}");
+    let piecemeal = std::io::BufReader::with_capacity(7, xml.as_bytes());
+    assert_eq!(format!("{:?}", Document::read_with(piecemeal, options)), format!("{fast:?}"), "{xml}");
+    fast
+}
+
+/// The findings as name and path.
+fn found(xml: &str) -> Vec<String> {
+    let parsed = read(xml, &ReadOptions::default()).unwrap();
+    parsed.findings.iter().map(|finding| format!("{} {}", finding.kind.name(), finding.path)).collect()
+}
+
+fn item(more: &str) -> String {
+    ITEM.replace("</Itm>", &format!("{more}</Itm>"))
+}
+
+fn refused(xml: &str, options: &ReadOptions) -> ReadError {
+    read(xml, options).unwrap_err()
+}
+
+#[test]
+fn a_document_becomes_the_model_and_the_same_document_again() {
+    let xml = document(
+        &[
+            item("<DtTm>2021-07-29T10:00:00.50+10:00</DtTm><Pyr><Nm>A &lt; B</Nm></Pyr><Note>a</Note><Note>b</Note>"),
+            item("<Pyr><Line>1</Line><Line>2</Line></Pyr>").replace("CRDT", "DBIT"),
+        ]
+        .concat(),
+    );
+    let parsed = read(&xml, &strict()).unwrap();
+    assert!(parsed.findings.is_empty());
+    let [first, second] = parsed.document.days[0].items.as_slice() else { panic!() };
+    assert_eq!((first.amount.to_string().as_str(), &first.direction), ("5.00 AUD", &Direction::Credit));
+    assert_eq!(first.at.as_ref().unwrap().to_string(), "2021-07-29T10:00:00.50+10:00");
+    assert_eq!(first.payer, Some(Payer::Name("A < B".into())));
+    assert_eq!(first.notes, ["a", "b"]);
+    assert_eq!(second.payer, Some(Payer::Lines(vec!["1".into(), "2".into()])));
+    assert_eq!(parsed.document.to_xml().unwrap(), xml);
+    let indented = parsed.document.to_xml_with(&WriteOptions::default().indent(2)).unwrap();
+    assert_eq!(read(&indented, &strict()).unwrap().document, parsed.document);
+    let (mut sink, mut json) = (Vec::new(), String::new());
+    parsed.document.write_to(&mut sink, &WriteOptions::default()).unwrap();
+    parsed.document.write_json_string(&mut json).unwrap();
+    assert_eq!((sink, json), (xml.clone().into_bytes(), format!("\"{}\"", xml.replace('"', "\\\""))));
+}
+
+#[test]
+fn tolerant_reading_keeps_what_the_schema_refuses_and_reports_it() {
+    let at = "/Document/DayBook/Day[1]/Itm[1]";
+    for (content, expected) in [
+        (item("<Note>a</Note><DtTm>2021-07-29T10:00:00</DtTm>"), format!("OutOfOrder {at}/DtTm")),
+        (item("<Note>a</Note>").replace("CRDT", "MINE"), format!("UnknownCode {at}/CdtDbtInd")),
+        (item("<Note>more than ten</Note>"), format!("Length {at}/Note[1]")),
+        (item("<Pyr><Nb>12</Nb></Pyr>"), format!("Pattern {at}/Pyr/Nb")),
+        (item("<Pyr><Nm>a</Nm><Nb>123</Nb></Pyr>"), format!("SecondChoice {at}/Pyr/Nb")),
+        (item("<DtTm>noon</DtTm>"), format!("Unreadable {at}/DtTm")),
+        (item("<Xtra/>"), format!("UnknownElement {at}/Xtra")),
+        (item("text"), format!("UnexpectedText {at}")),
+        (item("").replace("<CdtDbtInd>", "<CdtDbtInd a=\"b\">"), format!("UnknownAttribute {at}/CdtDbtInd")),
+        (item("").replace(" Ccy=\"AUD\"", ""), format!("MissingCurrency {at}/Amt")),
+        (item(&"<Note>a</Note>".repeat(4)), format!("Repeated {at}/Note[4]")),
+        ("<Data><a xmlns=\"\"/><b xmlns=\"\"/></Data>".to_owned(), "Envelope /Document/DayBook/Day[1]/Data".to_owned()),
+    ] {
+        let xml = document(&content);
+        assert_eq!(found(&xml), [expected.as_str()], "{xml}");
+        assert!(matches!(refused(&xml, &strict()).kind(), ReadErrorKind::Refused(_)), "{xml}");
+        let read = Document::parse(&xml).unwrap().document;
+        let incomplete = WriteOptions::default().incomplete(true);
+        let written = read.to_xml_with(&incomplete).unwrap();
+        assert_eq!(Document::parse(written).unwrap().document, read, "{xml}");
+        // The writer knows one order only.
+        let mended = expected.starts_with("OutOfOrder");
+        assert_eq!(read.to_xml_with(&WriteOptions::default().schema_valid(true)).is_ok(), mended, "{xml}");
+        assert_eq!(read.check_schema().is_none(), mended, "{xml}");
+    }
+    let headless = document(ITEM).replace("<Hdr><MsgId>m</MsgId></Hdr>", "");
+    assert_eq!(found(&headless), ["Missing /Document/DayBook"]);
+}
+
+#[test]
+fn what_no_model_can_hold_is_an_error_with_its_place() {
+    for (xml, at, path, expected) in [
+        (document(&ITEM.replace("5.00", "five")), "<Amt", "/Document/DayBook/Day[1]/Itm[1]/Amt", "found \"five\""),
+        (document("<Itm><Amt Ccy=\"AUD\">1</Amt>x</Itm>"), "<Itm", "/Document/DayBook/Day[1]/Itm[1]", "CdtDbtInd"),
+        (document(&item("<Pyr>x</Pyr>")), "<Pyr", "/Document/DayBook/Day[1]/Itm[1]/Pyr", "Nm|Nb|Line"),
+        (document("").replace(":daybook", ":other"), "<Document", "", "urn:example:other"),
+        (document("<a>&x;</a>"), "&x;", "/Document/DayBook/Day[1]", "found x"),
+        (document("</Itm>"), "</Itm>", "/Document/DayBook/Day[1]", "Itm"),
+        ("<!DOCTYPE a><a/>".to_owned(), "<!DOCTYPE", "", "refused"),
+    ] {
+        let error = refused(&xml, &ReadOptions::default());
+        assert_eq!(error.path(), path, "{error}");
+        assert_eq!(usize::try_from(error.position().offset).unwrap(), xml.find(at).unwrap(), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn parts_beyond_the_schema_keep_their_place() {
+    let odd = item("<x:y xmlns:x=\"urn:x\" z=\"1\"><w/>t</x:y>").replace("<CdtDbtInd>", "<CdtDbtInd a=\"b\">");
+    let xml = document(&odd);
+    let parsed = read(&xml, &ReadOptions::default()).unwrap();
+    let item = &parsed.document.days[0].items[0];
+    let parts: Vec<_> = item.extras.parts().iter().map(|extra| (&extra.after, &extra.part)).collect();
+    assert!(matches!(&parts[0], (None, ExtraPart::Attribute { name, .. }) if **name == *"a"), "{parts:?}");
+    let (Some(after), ExtraPart::Xml(kept)) = &parts[1] else { panic!("{parts:?}") };
+    assert_eq!((&*after.name, after.index), ("CdtDbtInd", 0));
+    assert!(kept.starts_with("<x:y ") && kept.contains("<w/>t</x:y>"), "{kept}");
+    let again = read(&parsed.document.to_xml().unwrap(), &ReadOptions::default()).unwrap();
+    assert_eq!(again.document, parsed.document);
+}
+
+#[test]
+fn a_stream_hands_out_the_parts_and_goes_on_after_one_that_cannot_be_read() {
+    let xml = document(&[ITEM, &ITEM.replace("5.00", "five"), ITEM].concat());
+    let mut seen = Vec::new();
+    let mut reader = ItemReader::new(xml.as_bytes(), ReadOptions::default());
+    while let Some(part) = reader.next() {
+        seen.push(match part {
+            Ok(StreamItem::DayStart(day)) => format!("start {}", day.id),
+            Ok(StreamItem::Item(item)) => item.amount.to_string(),
+            Ok(StreamItem::DayEnd(day)) => format!("end {}", day.items.len()),
+            Ok(StreamItem::MessageEnd(message)) => format!("end of the message {}", message.days.len()),
+            Err(error) => error.unread().unwrap().to_owned(),
+        });
+        assert_eq!(reader.header().is_some(), !seen.last().unwrap().ends_with("message 0"));
+    }
+    let odd = ITEM.replace("5.00", "five");
+    assert_eq!(seen, ["start d", "5.00 AUD", odd.as_str(), "5.00 AUD", "end 0", "end of the message 0"]);
+    let strictly: Result<Vec<_>, _> = ItemReader::new(xml.as_bytes(), strict()).collect();
+    assert!(matches!(strictly.unwrap_err().kind(), ReadErrorKind::Unreadable { .. }));
+    // A whole document without the item, which is kept as markup.
+    let whole = Document::parse_with(&xml, &ReadOptions::default().keep_unreadable(true)).unwrap();
+    assert_eq!((whole.document.days[0].items.len(), whole.findings.len()), (2, 1));
+}
+
+#[test]
+fn a_model_is_checked_as_its_document_would_be() {
+    let amount = Amount::new(Decimal::new(500, 2), Currency::AUD).unwrap();
+    let mut item = Item::new(amount, Direction::from_code("MINE"));
+    item.notes = vec!["more than ten".into(), "\u{1}".into()];
+    let mut day = Day::new("d".into());
+    day.items.push(item);
+    let mut document = Document::new(vec![day]);
+    let named = |document: &Document| -> Vec<&str> {
+        document.check().iter().map(|finding| finding.kind.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(named(&document), ["Missing", "UnknownCode", "Length", "Character"]);
+    assert!(matches!(document.to_xml(), Err(WriteError::Invalid { .. })), "the header is missing");
+    let incomplete = WriteOptions::default().incomplete(true);
+    assert!(matches!(document.to_xml_with(&incomplete), Err(WriteError::Character { found: '\u{1}' })));
+    document.days.clear();
+    assert!(document.check().iter().any(|finding| finding.kind == FindingKind::Missing { name: "Day".into() }));
+}
+
+#[test]
+fn limits_refuse_in_both_readers() {
+    let limits = ReadLimits::default();
+    let xml = document(&item("<Note>abcdefghij</Note><Xtra>0123456789</Xtra>"));
+    for (limits, expected) in [
+        (limits.document_bytes(100), LimitKind::DocumentBytes),
+        (limits.depth(4), LimitKind::Depth),
+        (limits.entry_elements(3), LimitKind::EntryElements),
+        (limits.text_bytes(9), LimitKind::TextBytes),
+        (limits.token_bytes(30), LimitKind::TokenBytes),
+        (limits.kept_bytes(20), LimitKind::KeptBytes),
+        (limits.attributes(0), LimitKind::Attributes),
+    ] {
+        let options = ReadOptions::default().limits(limits);
+        let error = if expected == LimitKind::DocumentBytes {
+            Document::parse_with(&xml, &options).unwrap_err()
+        } else {
+            parse_counting::<Document>(&xml, &options, true).0.unwrap_err()
+        };
+        assert!(matches!(error.kind(), ReadErrorKind::Limit { limit, .. } if *limit == expected), "{error}");
+        let slow = parse_counting::<Document>(&xml, &options, false).0;
+        assert!(slow.is_err() || expected == LimitKind::DocumentBytes, "{expected:?}");
+    }
+    let parsed =
+        Document::parse_with(document(&item(&"<Xtra/>".repeat(5))), &ReadOptions::default().limits(limits.findings(2)));
+    let parsed = parsed.unwrap();
+    assert_eq!((parsed.findings.len(), parsed.further_findings.of("UnknownElement")), (2, 3));
+}
+
+#[test]
+fn a_prefix_is_as_good_as_none() {
+    let plain = document(&item("<Pyr><Nm>a</Nm></Pyr>"));
+    let prefixed = plain.replace("</", "\u{1}").replace("<?", "\u{2}").replace('<', "<p:").replace('\u{1}', "</p:");
+    let prefixed = prefixed.replace('\u{2}', "<?").replace(" xmlns=", " xmlns:p=");
+    let expected = read(&plain, &strict()).unwrap().document;
+    assert_eq!(read(&prefixed, &strict()).unwrap().document, expected);
+    let (_, taken, declined) = parse_counting::<Document>(&prefixed, &strict(), true);
+    assert_eq!((taken, declined), (3, 0), "the header, the identification and the item are read fast");
+}
+
+#[test]
+fn encodings_are_detected() {
+    let xml = document(&item("<Note>né</Note>"));
+    let expected = Document::parse(&xml).unwrap().document;
+    let utf16: Vec<u8> =
+        format!("\u{feff}{}", xml.replace("UTF-8", "UTF-16")).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let latin: Vec<u8> =
+        xml.replace("UTF-8", "ISO-8859-1").chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    for bytes in [utf16, latin, format!("\u{feff}{xml}").into_bytes()] {
+        assert_eq!(Document::parse(bytes).unwrap().document, expected);
+    }
+    let mut broken = xml.into_bytes();
+    let place = broken.iter().position(|b| *b == 0xC3).unwrap();
+    broken.remove(place);
+    assert!(matches!(Document::parse(&broken).unwrap_err().kind(), ReadErrorKind::InvalidText { .. }));
+    let other = document("").replace("UTF-8", "KOI8-R");
+    assert!(matches!(Document::parse(other).unwrap_err().kind(), ReadErrorKind::UnsupportedEncoding { .. }));
+}
+
+#[test]
+fn the_fast_reader_takes_what_the_writer_writes() {
+    let (read, taken, declined) = parse_counting::<Document>(&document(&ITEM.repeat(20)), &strict(), true);
+    assert!(read.is_ok());
+    assert_eq!((taken, declined), (22, 0), "the header, the identification and the items");
+}
+
+#[test]
+fn both_readers_agree_about_a_document_changed_at_any_place() {
+    let xml = document(&[ITEM, &item("<Pyr><Nm>a</Nm></Pyr><Note>b</Note>")].concat());
+    for place in xml.find("<Document").unwrap()..xml.len() {
+        for odd in ["<", "&amp;", " ", "<!-- c -->", "x", "<x/>"] {
+            let mut changed = xml.clone();
+            changed.insert_str(place, odd);
+            // The helper compares the readers, whatever the outcome.
+            let _ = read(&changed, &ReadOptions::default());
+        }
+    }
+}
