@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
-/// When a thread ends a job, it sends all answers if the first of their jobs began so long ago.
+/// How long ago the first of the finished jobs must have begun for the thread that ends a job to send all their
+/// answers.
 const GATHER: Duration = Duration::from_millis(1);
 
 /// A bounded number of threads for computations, such as RSA operations, so that they do not delay the asynchronous
@@ -96,7 +97,7 @@ impl CpuPool {
     }
 
     /// The same threads, for jobs in the lane of this name, such as those for one endpoint. Default: all jobs are in
-    /// one lane. Two names may share a lane, if seldom.
+    /// one lane. In rare cases two names share a lane.
     #[must_use]
     pub fn lane(&self, name: &(impl Hash + ?Sized)) -> Self {
         let mut hasher = DefaultHasher::new();

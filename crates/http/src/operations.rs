@@ -138,7 +138,7 @@ impl Operations {
         if self.is_stopping() { vec!["stopping"] } else { failing(&self.0.checks, self.0.check_timeout).await }
     }
 
-    /// Asks the future once. It is asked at each request, so nobody need wake anything.
+    /// Polls the future once. It is polled again at each request, so it needs no waker.
     fn is_stopping(&self) -> bool {
         if !self.0.stops.load(Ordering::Acquire) {
             let mut stopping = self.0.stopping.lock().unwrap_or_else(PoisonError::into_inner);

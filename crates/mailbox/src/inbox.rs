@@ -1,4 +1,4 @@
-//! The receiver's inbox: each message once.
+//! The receiver's inbox, which stores each message once.
 //!
 //! A receiver stores the message with its acknowledgement in one step ([`Inbox::receive`]), answers, and then works
 //! from the inbox: [`Inbox::lease`], then [`Inbox::complete`], [`Inbox::release`] or [`Inbox::dead_letter`]. A caller

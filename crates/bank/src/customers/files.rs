@@ -141,7 +141,7 @@ mod tests {
         let mut files = Files::default();
         files.read(&path).unwrap();
         assert!(!files.may_have_changed());
-        // Another length, another file, none.
+        // The file has another length, is another file, or is missing.
         std::fs::write(&path, "22").unwrap();
         age();
         assert!(files.may_have_changed());

@@ -144,7 +144,7 @@ impl CustomerFolder {
 
     async fn look(&self, forced: bool) {
         let mut loaded = Arc::clone(&self.0.loaded).lock_owned().await;
-        // Somebody else may have looked meanwhile.
+        // Another lookup may have read the files meanwhile.
         if !forced && !self.is_due() {
             return;
         }

@@ -71,7 +71,7 @@ struct Applied {
 }
 
 impl DirectoryFollower {
-    /// Nothing follows yet.
+    /// A follower that applies nothing until its targets are set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -11,7 +11,7 @@ const LIST: &str = "SELECT id, account, currency, balance, last_entry FROM bankr
 
 const LAST_DAY: &str = "SELECT max(day) AS day FROM bankrail_account_entry WHERE account = ?1 AND day < ?2";
 
-/// After each day as it is stored.
+/// A text that sorts after every stored day.
 const END_OF_DAYS: &str = "~";
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ async fn drive<C: Future>(
         tokio::select! {
             biased;
             _ = connection.as_mut() => return,
-            // An error says that the server is gone, which is a stop too.
+            // An error means that the server was dropped. Its connections then stop too.
             _ = stopped.wait_for(|stopped| *stopped), if !finishing => {
                 finishing = true;
                 finish(connection.as_mut());

@@ -52,7 +52,7 @@ impl Shutdown {
 
     /// Ready once the program shall stop.
     pub async fn wanted(mut self) {
-        // Nobody is left to want it when the runtime ends, which stops everything too.
+        // An error means that the runtime ends, which stops the program too.
         let _ = self.0.wait_for(|wanted| *wanted).await;
     }
 }

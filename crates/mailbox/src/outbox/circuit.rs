@@ -4,7 +4,7 @@ use super::EndpointId;
 use bankrail_values::Timestamp;
 
 /// The circuit of an endpoint, shared by all workers over one outbox and kept over a restart. An endpoint without one
-/// is well. Workers decide when it opens and for how long; an outbox keeps it and leases by it.
+/// is healthy. Workers decide when it opens and for how long; an outbox keeps it and leases by it.
 ///
 /// - Open or at rest, its entries are not leased ([`Circuit::is_held`]).
 /// - Once it has opened, and until it is closed, at most one entry of the endpoint is under lease at once, those of all
@@ -40,16 +40,17 @@ impl Circuit {
         if self.openings > 0 { per_endpoint.min(1) } else { per_endpoint }
     }
 
-    /// The circuit after `news` of a worker, for engines. Of two openings with one number the one that is kept stays,
-    /// so that deliveries that began before it do not lengthen it. Of two rests the later one stays.
+    /// Returns the circuit after `news` of a worker, for engines. If both opened equally often, the stored opening
+    /// stays, so that deliveries that began before it do not lengthen it. The later of two rests stays.
     #[must_use]
     pub fn joined(self, news: Self) -> Self {
         let opening = if news.openings > self.openings { news } else { self };
         Self { rests_until: self.rests_until.max(news.rests_until), ..opening }
     }
 
-    /// The circuit after an answer of the endpoint to a delivery that began after `openings`, for engines: as it is if
-    /// it has opened since; else what is left is a rest that lasts beyond now. `None`: nothing is left.
+    /// Returns the circuit after the endpoint answered a delivery that began after `openings`, for engines. A circuit
+    /// that has opened since is unchanged. Of any other only a rest that lasts beyond now remains; `None` if there is
+    /// no such rest.
     #[must_use]
     pub fn closed(self, openings: u32, now: Timestamp) -> Option<Self> {
         if self.openings > openings {
