@@ -81,7 +81,7 @@ pub enum AuditedAccount {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnAuditFailure {
-    /// It is answered 503. A token that was issued for it is known to nobody.
+    /// It is answered 503. A token that was issued for it is never sent.
     #[default]
     Refuse,
     /// It is answered as if the record had been written.

@@ -190,7 +190,7 @@ impl PageEntry {
     /// The model.
     ///
     /// # Errors
-    /// [`StoreError`] if a written entry is none.
+    /// [`StoreError`] if a written element is not an entry.
     pub fn read(self) -> Result<LedgerEntry, StoreError> {
         let broken = || StoreError::new(StoreErrorKind::Corrupt, "expected the element Ntry, found another text");
         match self {

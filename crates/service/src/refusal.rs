@@ -77,8 +77,8 @@ pub(crate) struct Row {
     pub(crate) code: Option<TokenErrorCode>,
     /// The label of the metric.
     pub(crate) reason: &'static str,
-    /// The text of the answer. Without one, an internal error of the provider's is told, and at the token endpoint
-    /// nothing: it must not tell why an assertion was refused.
+    /// The text of the answer. `None`: the statement endpoint reports an internal error, and the token endpoint gives
+    /// no text, because it must not tell why an assertion was refused.
     pub(crate) title: Option<String>,
     /// What was expected and found, for the provider's own people: never the account.
     pub(crate) detail: Option<String>,

@@ -1,7 +1,7 @@
 //! The circuit breaker: deliveries to an endpoint that keeps failing are paused until it answers again.
 //!
-//! The outbox keeps the circuits and leases by them, so that all dispatchers over it leave an ill endpoint alone, also
-//! after a restart. What a delivery changes is decided here.
+//! The outbox keeps the circuits and leases by them, so that all dispatchers over it pause deliveries to a failing
+//! endpoint, also after a restart. What a delivery changes is decided here.
 
 use bankrail_mailbox::Circuit;
 use bankrail_values::Timestamp;
@@ -46,7 +46,7 @@ impl BreakerPolicy {
 pub(super) enum Health {
     /// The receiver answers, even if it refuses the message.
     Good,
-    /// The receiver does not answer, not like a receiver, or late; or a message for it was not sealed in time.
+    /// The receiver does not answer, answers late, or its answer is not a receiver's; or sealing exceeded its time.
     Bad,
     /// The delivery says nothing about whether the receiver works.
     Unknown,
@@ -63,7 +63,7 @@ pub(super) struct Ended {
     pub(super) at: Timestamp,
 }
 
-/// What a delivery changes in the circuit that the outbox keeps. Usually nothing, which costs no write.
+/// What a delivery changes in the circuit that the outbox keeps. Usually it changes nothing, and nothing is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     /// Closes it, unless it has opened since this many openings.

@@ -222,7 +222,7 @@ impl Dispatcher {
 /// The time between two removals of old messages.
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
-/// How long nothing must happen before the outbox is asked when its next entry is due.
+/// How long the dispatcher must be idle before it asks the outbox when the next entry is due.
 const QUIET: Duration = Duration::from_millis(1);
 
 /// What looking for entries to deliver has shown.
@@ -258,7 +258,7 @@ impl Shared {
                     let (shared, endpoint) = (Arc::clone(self), entry.message.endpoint.clone());
                     let leaving = leaving.clone();
                     let leave = move || {
-                        // The loop has ended if nobody receives it.
+                        // An error means that the loop has ended.
                         let _ = leaving.send(tokio::task::id());
                     };
                     let task = under_way.spawn(async move { shared.deliver(entry, leave).await }).id();

@@ -75,7 +75,8 @@ pub(super) async fn post(
 }
 
 /// The request, with the headers of the specification's table, the receiver's API key, the media types, and no others.
-/// If there is none, what that shows about the receiver: a sealer that hangs is a failure like a receiver that hangs.
+/// If the message cannot be sealed, returns what this shows about the receiver: a sealer that hangs counts as a failure
+/// of the receiver.
 async fn request(
     endpoint: &Endpoint,
     message: &Stored<'_>,

@@ -49,7 +49,7 @@ pub(crate) enum Fault {
     Panics = 2,
 }
 
-/// Stands in everything that must not get into a log.
+/// A mark in every text that must not get into a log.
 pub(crate) const MARK: &str = "MARK4711";
 
 /// A failure that quotes what it should not.

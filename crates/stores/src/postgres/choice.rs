@@ -17,8 +17,9 @@ pub(super) use lock;
 
 /// The number of the writing transaction, for the next choice of a queue, whose positions are in the table `$cursor`.
 ///
-/// The choice that wrote `seen` saw no transaction that still writes. If it did by the numbers, then another cluster
-/// gave them out, as after a restore of a dump: the greatest number makes every choice look at the row.
+/// The choice that wrote `seen` cannot have seen a transaction that still writes. If the numbers say that it did,
+/// another cluster gave them out, as after a restore of a dump. Then the greatest number makes every choice look at the
+/// row.
 macro_rules! written {
     ($cursor:literal) => {
         concat!(

@@ -68,7 +68,7 @@ impl fmt::Debug for InTransaction<'_> {
 /// [`tokio_postgres::Transaction`]. With [`InTransaction::of`] it can also use the store, for example enqueue messages.
 ///
 /// After a failed statement the server accepts no further statements in the transaction: return the error. If a failure
-/// is expected, set a savepoint before the statement and roll back to it. PostgresWork that does not return an error is undone.
+/// is expected, set a savepoint before the statement and roll back to it. Work that ignores the failure is undone.
 /// An error of the client that the work returns comes back as a [`DatabaseError`].
 ///
 /// ```
@@ -91,7 +91,7 @@ type WorkFunction = dyn for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFutur
 pub type PostgresWorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send + 't>>;
 
 impl PostgresWork {
-    /// PostgresWork that is undone if it returns an error.
+    /// Work that is undone if it returns an error.
     pub fn new(work: impl for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send + 'static) -> Self {
         Self(Box::new(work))
     }

@@ -63,13 +63,13 @@ bankrail_values::options! {
 /// # Failures
 ///
 /// - This crate sends no request twice. A call without an answer fails with
-///   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have   taken effect: the assertion
-///   may be used up (its sender signs another one), the token stored (nobody has received   it), the entries recorded
+///   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have taken effect: the assertion
+///   may be used up (its sender signs another one), the token stored (nobody has received it), the entries recorded
 ///   (recording them again changes nothing).
 /// - A cluster connection may repeat a request by itself. A claim carries its owner, so that its repetition is
 ///   recognised as the same claim.
 /// - A server that is absent, read-only, loading or out of memory is an error within [`RedisStoreOptions::timeout`];
-///   the   service then refuses.
+///   the service then refuses.
 /// - While a cluster moves a slot from node to node key by key, calls for keys that have already moved, and for the
 ///   entries of an account in that slot, fail with
 ///   [`StoreErrorKind::Unavailable`](bankrail_values::StoreErrorKind::Unavailable) and have done nothing.

@@ -189,12 +189,12 @@ fn kind_of(error: &rusqlite::Error) -> StoreErrorKind {
 }
 
 /// Makes the file where there is none, for its owner only: it holds messages in clear. Its log gets the same mode from
-/// SQLite. What is wrong with the path, SQLite finds itself.
+/// SQLite. SQLite itself reports a path that cannot be used.
 #[cfg(unix)]
 fn make_private(path: &Path) {
     use std::os::unix::fs::OpenOptionsExt;
     let text = path.as_os_str().as_encoded_bytes();
-    // These are no names of files to SQLite.
+    // SQLite does not take these texts for names of files.
     if !text.is_empty() && text != b":memory:" && !text.starts_with(b"file:") {
         // SQLite follows a symbolic link to a file that does not exist yet, `create_new` does not.
         let file = match std::fs::read_link(path) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::Id;
 use tokio::time::Instant;
 
-/// Two sorts of places: those of slow deliveries are apart, so that they are in nobody else's way.
+/// Slow deliveries have places of their own, so that they do not delay other deliveries.
 ///
 /// A delivery leaves its place when its outcome is known and its record is on the way to the outbox, so that the next
 /// lease is made beside the record and not after it. At most as many records are under way as there are places.
@@ -30,7 +30,7 @@ struct Taken {
 enum Place {
     Quick,
     Slow,
-    /// None: only its record is under way.
+    /// `None`: only its record is under way.
     Left,
 }
 

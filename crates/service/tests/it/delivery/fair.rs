@@ -1,4 +1,4 @@
-//! Endpoints that hang or answer late are in nobody else's way. The clock is tokio's, paused: it moves on when
+//! Endpoints that hang or answer late do not delay the others. The clock is tokio's, paused: it moves on when
 //! everything waits, so that no test depends on the machine's speed.
 
 use super::world::fresh_headers;

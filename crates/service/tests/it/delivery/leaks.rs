@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Stands in every text; account and amount are marked by their digits. The API key is that of `world`.
+/// A mark in every text; account and amount are marked by their digits. The API key is that of `world`.
 const MARKS: [&str; 5] = ["MARKED", "990077123", "880077123", "hunter2", "eyJ"];
 
 /// A message with a mark in each text, an account and an amount.
