@@ -32,7 +32,7 @@ pub(crate) enum Polled {
     Stopped,
 }
 
-/// A poll of an account ended, or was put off by a failure.
+/// A poll of an account ended, or was delayed by a failure.
 #[cfg(feature = "statement")]
 pub(crate) fn polled(outcome: Polled) {
     #[cfg(feature = "metrics")]

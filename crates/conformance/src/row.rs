@@ -24,11 +24,11 @@ pub struct Row {
 pub enum Verdict {
     /// The clause holds.
     Passed,
-    /// It does not: `expected X, found Y`.
+    /// The clause does not hold: `expected X, found Y`.
     Failed(String),
-    /// The specification leaves this open. It differs from what is usual.
+    /// The specification leaves this open, and what was found differs from what is usual.
     Noted(String),
-    /// There is nothing to see it by: what would be needed.
+    /// Nothing shows whether the clause holds. The text says what would be needed.
     NotSeen(String),
     /// It was not judged, and why: the budget, a row that it depends on, or an address that was not given.
     NotRun(String),

@@ -190,7 +190,7 @@ impl FakeBank {
     /// Registers another customer, with a new key and an API key that is its code. It may read statements and mandates.
     ///
     /// # Panics
-    /// If the code is none.
+    /// If the code is not a customer code.
     #[track_caller]
     #[must_use]
     pub fn add_customer(&self, customer: &str) -> Credentials {

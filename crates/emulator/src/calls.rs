@@ -1,14 +1,14 @@
-//! The calls that were answered, and those that come.
+//! The calls that were answered, and a subscription to later ones.
 
 use crate::call::Call;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 
-/// The calls that a subscriber may be behind.
+/// The number of calls that a subscriber may fall behind.
 const MOST_NEWS: usize = 500;
 
-/// The newest calls of a bank, and those that come. Cheap to clone; clones share the calls.
+/// The newest calls of a bank, and a subscription to later ones. Cheap to clone; clones share the calls.
 #[derive(Clone, Debug)]
 pub struct Calls(Arc<Inner>);
 
@@ -28,7 +28,7 @@ struct Kept {
 }
 
 impl Calls {
-    /// No calls yet; of those that come, the newest `most` are kept.
+    /// An empty record that keeps the newest `most` calls.
     #[must_use]
     pub fn new(most: usize) -> Self {
         let (news, _) = broadcast::channel(most.clamp(1, MOST_NEWS));
@@ -59,7 +59,7 @@ impl Calls {
         self.lock().calls.clear();
     }
 
-    /// The calls from now on. One who is more than 500 of them behind misses some.
+    /// Subscribes to the calls from now on. A subscriber that falls more than 500 calls behind misses some.
     #[must_use]
     pub fn subscribe(&self) -> broadcast::Receiver<Call> {
         self.0.news.subscribe()

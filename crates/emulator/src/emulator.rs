@@ -42,7 +42,7 @@ bankrail_values::options! {
         dispatcher: DispatcherOptions = DispatcherOptions::new(),
         /// The faults that a part of the calls meets. If a call is drawn for several, it meets the first. Default: none.
         faults: Vec<FaultRate> = Vec::new(),
-        /// Which calls meet these faults: the same number, the same calls. Default: 0.
+        /// The seed that decides which calls meet these faults: equal seeds choose the same calls. Default: 0.
         seed: u64 = 0,
         /// How many calls are kept. Default: 500.
         calls: usize = 500,

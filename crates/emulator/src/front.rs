@@ -50,7 +50,7 @@ pub(crate) struct Front {
 #[derive(Debug)]
 pub(crate) struct Repeating {
     cursor: String,
-    /// Whether the provider does not know it, because it is that of the first page.
+    /// True for a cursor that was invented for the first page, which the provider does not know.
     is_invented: bool,
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Accounts in memory, to be filled while they are asked for: the [`Ledger`] of a [`FakeBank`](crate::FakeBank).
 ///
 /// Each account belongs to one customer. A page position names the entry before it, so entries that are booked between
-/// two pages move nothing.
+/// two pages do not change it.
 #[derive(Debug, Default)]
 pub struct FakeLedger(Mutex<Accounts>);
 

@@ -29,7 +29,7 @@ const WHOLE: u64 = 1_000_000;
 pub struct FaultRate {
     name: String,
     fault: Fault,
-    /// Both endpoints without one.
+    /// `None`: both endpoints.
     endpoint: Option<Endpoint>,
     millionths: u64,
 }

@@ -112,7 +112,7 @@ impl Patience {
         task.spawn(tokio::time::timeout(self.timeout, work));
         let stopped = async {
             if self.stopping.wait_for(|stopping| *stopping).await.is_err() {
-                // Nobody can stop the poller any more.
+                // The sender is gone, so the poller cannot be stopped any more.
                 std::future::pending::<()>().await;
             }
             tokio::time::sleep(self.grace).await;

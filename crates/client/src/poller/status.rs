@@ -65,7 +65,7 @@ pub enum AccountState {
 pub enum WaitReason {
     /// For its next poll.
     Interval,
-    /// For nothing but its turn.
+    /// For its turn only.
     Turn,
     /// For another call, after one that failed.
     Retry,

@@ -36,7 +36,7 @@ pub enum ObservedOutcome {
     Duplicate {
         /// The inbox's number of the message.
         id: EntryId,
-        /// Whether it is over: handled, or a dead letter.
+        /// Whether it was handled or is a dead letter.
         handled: bool,
     },
     /// The message contradicts an earlier one and was stored beside it.

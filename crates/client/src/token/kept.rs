@@ -36,7 +36,7 @@ impl KeptTokens {
         Self { cache, secret, key, requested: requested.clone() }
     }
 
-    /// The token in the cache that is valid at `now`. What cannot be opened is none.
+    /// The token in the cache that is valid at `now`. A token that cannot be opened counts as absent.
     pub(crate) async fn find(&self, now: Timestamp) -> Option<Token> {
         let found = self.cache.get(&self.key, now).await.inspect_err(log_failure).ok()??;
         if !found.is_valid_at(now) {

@@ -4,7 +4,7 @@ use crate::log::Log;
 use crate::provider::{API_KEY, Provider, Reply, document, request, request_key, token_text};
 use bankrail_statement::{AccountId, Page, StatementRequest, StatementResponse};
 
-/// Stands in everything that must not get into a log.
+/// A mark in every text that must not get into a log.
 const MARK: &str = "MARK4711";
 
 fn error_body(code: &str) -> String {

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tower::ServiceExt;
 
-/// Stands in every text; account and amount are marked by their digits. `our-key` is the receivers' API key.
+/// A mark in every text; account and amount are marked by their digits. `our-key` is the receivers' API key.
 const MARKS: [&str; 5] = ["MARKED", "990077123", "880077123", "our-key", "eyJ"];
 const KIND: MessageKind = MessageKind::PaymentOutcome;
 

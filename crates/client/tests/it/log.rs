@@ -21,7 +21,8 @@ impl Log {
             // Without the time, whose digits may be those that a test looks for.
             all.without_time().with_ansi(false).with_writer(sink.clone()).finish()
         };
-        // While there is one subscriber only, a call site that another test's thread meets first stays silent for good.
+        // While there is one subscriber only, a call site that another test's thread meets first stays disabled for
+        // ever.
         let second = tracing::Dispatch::new(subscriber());
         let default = tracing::subscriber::set_default(subscriber());
         Self { sink, _default: default, _second: second }

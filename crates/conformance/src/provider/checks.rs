@@ -19,7 +19,7 @@ impl Found {
         result.map_or_else(Self::Wrong, |()| Self::Right)
     }
 
-    /// Right if this holds.
+    /// Right if this condition holds.
     pub(super) fn when(holds: bool, expected: &str, found: Option<&str>) -> Self {
         if holds { Self::Right } else { Self::Wrong(differs(expected, found)) }
     }

@@ -223,7 +223,7 @@ pub(super) fn path_of(answer: &Answer, url: &reqwest::Url, path: &str) -> Verdic
     }
 }
 
-/// Passed if a status is one of those.
+/// Passed if the status is an expected one.
 pub(super) fn status_of(answer: &Answer, expected: &[u16]) -> Verdict {
     if expected.contains(&answer.status) {
         return Verdict::Passed;

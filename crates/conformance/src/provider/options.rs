@@ -47,7 +47,7 @@ options! {
         pub(super) only: Vec<RowSelection> = Vec::new(),
         /// Judges what an earlier run did not come to. Default: everything.
         pub(super) rest_of(UnrunRows => Some): Option<UnrunRows> = None,
-        /// Is called before each call to the provider. Default: nothing is.
+        /// A function that is called before each call to the provider. Default: none.
         pub(super) on_call: fn(CallsLeft) = |_| {},
     }
 }

@@ -38,7 +38,7 @@ enum Part {
 }
 
 impl Part {
-    /// Why there is none.
+    /// Why no payload has this part.
     fn unseen(self) -> &'static str {
         match self {
             Self::Root => "the payload cannot be read",

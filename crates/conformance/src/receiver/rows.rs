@@ -90,13 +90,13 @@ pub(super) enum On {
 pub(super) enum Right {
     /// Each delivery is acknowledged.
     Acknowledged,
-    /// None is, and the receiver answers the next good message as before.
+    /// No delivery is acknowledged, and the receiver answers the next good message as before.
     Refused,
-    /// None is, and all answers look alike.
+    /// No delivery is acknowledged, and all answers look alike.
     Alike,
     /// The next good message is acknowledged, whatever becomes of the delivery.
     Survived,
-    /// The same, and the delivery is not acknowledged.
+    /// The next good message is acknowledged, and the delivery is not.
     SurvivedAndRefused,
 }
 

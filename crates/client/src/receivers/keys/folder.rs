@@ -30,7 +30,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 ///   set) or `.json` (either). Other files and hidden ones are not looked at. At most 64 files of at most 256 KiB.
 /// - In a folder, the `kid` of a key that has none and is alone in its file is the file's name without its ending. A
 ///   path of one file leaves its keys as they are: the `kid` of a token is then ignored if they have none.
-/// - A file or key that is unusable is named with the reason, and takes no other away: the keys that a file had stay
+/// - An unusable file or key is reported with the reason and does not affect the others: the keys that a file had stay
 ///   until it is readable again or gone. If no key is usable, the keys stay as they are.
 /// - Of keys with the same `kid`, that of the first file in the order of the names is taken.
 ///

@@ -30,7 +30,7 @@ const MAX_ETAG: usize = 256;
 ///   ([`JwksUrlOptions::least_age`], [`JwksUrlOptions::most_age`]); an `ETag` is sent back. [`JwksUrl::run`] does that.
 /// - When a message is signed under an unknown `kid`, they are fetched at once, but not more often than
 ///   [`JwksUrlOptions::refetch`] says.
-/// - If the address fails, the keys at hand are used on.
+/// - If the address fails, the keys at hand stay in use.
 ///
 /// ```no_run
 /// use bankrail_client::receivers::keys::{JwksUrl, JwksUrlOptions};
@@ -130,7 +130,7 @@ impl JwksUrl {
         }
     }
 
-    /// True if the keys may be others now.
+    /// True if the keys may have changed.
     async fn fetch_again(&self, state: &mut State) -> bool {
         let Inner { url, http, options, keys, .. } = &*self.0;
         state.tried = Instant::now();
