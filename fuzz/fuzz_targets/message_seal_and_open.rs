@@ -34,7 +34,7 @@ fuzz_target!(|input: Input<'_>| {
     assert!(opener.open(&message[..at]).is_err());
     let mut changed = message.clone().into_bytes();
     changed[at] = input.replacement;
-    // Octets of the encrypted key that the insecure provider does not look at do not count.
+    // A change is not noticed in bytes of the encrypted key that the insecure provider ignores.
     let in_key = (message.find('.'), message.match_indices('.').nth(1));
     let (Some(from), Some((to, _))) = in_key else { unreachable!() };
     if let Ok(changed) = String::from_utf8(changed)

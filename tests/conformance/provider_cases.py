@@ -27,7 +27,7 @@ PROVIDER_CASES = [
     ("exp-cap", "S8.15", set()),
     ("exp-optional", "S8.11", set()),
     ("any-audience", "S8.18", set()),
-    # Whoever may be anybody may be anybody in lower case.
+    # A provider that accepts any customer code also accepts one in lower case.
     ("any-subject", "S8.10", {"S8.7", "S8.8"}),
     ("subject-case", "S8.8", set()),
     # An empty body has no client_assertion either.

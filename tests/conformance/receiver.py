@@ -365,7 +365,7 @@ class Keys:
             except zlib.error as error:
                 raise Refused("zip") from error
             if len(plain) > 50_000_000:
-                # As by the system, for want of memory.
+                # Ends as if the system had killed it for lack of memory.
                 os._exit(137)
         return plain
 
@@ -523,7 +523,7 @@ def serve(folder, port):
 
     class Server(http.server.ThreadingHTTPServer):
         def handle_error(self, *_):
-            """Of a client that has gone, as one whose body was too long."""
+            """Ignores the errors of a client that closed the connection, such as one whose body was too long."""
 
     server = Server(("127.0.0.1", port), Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

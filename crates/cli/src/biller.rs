@@ -26,7 +26,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the library logs of deliveries and calls is printed.
+/// The modules of the library whose deliveries and calls this command prints itself.
 const PRINTED: [&str; 5] = [
     "bankrail_client::receivers::delivery",
     "bankrail_client::receivers::service",

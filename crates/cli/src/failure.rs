@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
-/// How a command that was carried out ended. The more there is to look at, the greater.
+/// How a command that was carried out ended. An outcome with more to look at is the greater one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// Nothing is wrong: exit status 0.

@@ -198,6 +198,6 @@ fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
 /// Prints a line to standard error, without control characters.
 fn log(line: impl Display) {
     progress::clear();
-    // Without a standard error there is nobody to tell.
+    // Without a standard error the line cannot be shown.
     let _ = writeln!(std::io::stderr(), "bankrail: {}", text::shown(&line.to_string()));
 }

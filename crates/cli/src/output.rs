@@ -212,7 +212,7 @@ impl Write for Destination<'_> {
 impl Drop for To<'_> {
     fn drop(&mut self) {
         if let Self::File { partial, done: false, .. } = self {
-            // There is nobody left to tell.
+            // A drop cannot report a failure.
             let _ = fs::remove_file(partial);
         }
     }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Read, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Smaller files are read before anybody wonders.
+/// The size in bytes from which progress is shown. Smaller files are read at once.
 const FROM_BYTES: u64 = 50_000_000;
 /// How often the line changes.
 const EVERY: Duration = Duration::from_millis(200);

@@ -24,7 +24,7 @@ impl Server {
         let server = serve::Server::new(listener, certificates.server_config()?, router, serve::ServerOptions::new());
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(server.run(async {
-            // An error says that nobody is left to stop it, which is a stop too.
+            // An error means that the handle was dropped, which stops the server too.
             let _ = stopped.await;
         }));
         Ok(Self { address, stop, task })

@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     let keys = arguments.key.as_deref().map(file::verifying).transpose()?;
     let options = VerifierOptions::new();
     let options = if arguments.lenient { options.lenient_clients() } else { options };
-    // Without an audience to compare with, that of an assertion is another one, which is no broken rule then.
+    // Without --audience, every assertion has another audience than this one, which then breaks no rule.
     let nobody = Audience::parse("urn:bankrail:none").expect("a URN is an audience");
     let verifier = Verifier::new(arguments.audience.clone().unwrap_or(nobody), options);
 

@@ -110,7 +110,7 @@ fn after_refusal(status: u16, code: Option<&TokenErrorCode>, description: Option
     match remedy(REMEDIES, description.unwrap_or_default()) {
         Some(CLOCK) => format!("{CLOCK}: it is {now} here"),
         Some(next) => next.to_owned(),
-        // Whatever is wrong, a provider that keeps to the rules does not say.
+        // A provider that keeps to the rules does not say why it refuses an assertion.
         None if status == 401 => format!(
             "check API key, customer code, audience, signing key and clock ({now} here); bankrail assertion explain \
              judges an assertion as a provider does"

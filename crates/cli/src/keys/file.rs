@@ -70,7 +70,7 @@ fn from_der(bytes: &[u8]) -> Result<Material, KeyError> {
     for reading in readings {
         match reading {
             Ok(material) => return Ok(material),
-            // Of the right form, and refused for what is in it.
+            // The form is right, and the content is refused.
             Err(error) if !matches!(error, KeyError::NotDer { .. }) => return Err(error),
             Err(error) => drop(first.get_or_insert(error)),
         }

@@ -98,7 +98,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After a rename there is none.
+        // After a rename no file has this name, which is not a failure.
         let _ = fs::remove_file(&self.0);
     }
 }

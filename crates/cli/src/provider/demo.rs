@@ -62,7 +62,7 @@ struct Partial(PathBuf);
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After the rename there is none.
+        // After the rename no folder has this name, which is not a failure.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

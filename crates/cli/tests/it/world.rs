@@ -20,7 +20,7 @@ pub(crate) struct Keys {
     pub(crate) customer: SigningKey,
     pub(crate) decryption: DecryptionKey,
     pub(crate) provider: SigningKey,
-    /// Nobody knows it.
+    /// A key that no provider and no customer knows.
     pub(crate) stranger: SigningKey,
 }
 

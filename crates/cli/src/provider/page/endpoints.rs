@@ -26,17 +26,17 @@ struct Known {
 
 /// Whether messages are delivered to an endpoint.
 enum Condition {
-    /// They are. If there are failures, so many one after the other.
+    /// Messages are delivered. The number counts the failures in a row.
     Well { failures: u32 },
-    /// Not until an operator resumes it.
+    /// Nothing is delivered until an operator resumes the endpoint.
     Stopped { since: When, by: String },
-    /// Not before a time, because they kept failing.
+    /// Nothing is delivered before a time, because deliveries kept failing.
     LeftAlone { until: When },
-    /// Not before a time, because the endpoint asked for it.
+    /// Nothing is delivered before a time, because the endpoint asked for a pause.
     Resting { until: When },
-    /// One, to see whether it is well again.
+    /// One message is delivered as a trial after failures.
     Trial,
-    /// None: no customer has it any more.
+    /// Nothing is delivered, because no customer has the endpoint any more.
     Unknown,
 }
 

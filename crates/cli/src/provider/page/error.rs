@@ -8,9 +8,9 @@ use bankrail::values::StoreError;
 
 /// Why a view is not shown.
 pub(super) enum PageError {
-    /// There is no such thing.
+    /// Nothing exists at this address.
     NotFound,
-    /// What it is read from failed.
+    /// The store or directory that the view shows failed.
     Store(StoreError),
 }
 

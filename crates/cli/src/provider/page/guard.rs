@@ -38,7 +38,7 @@ struct Link {
 
 impl Guard {
     pub(super) fn new(token: &str) -> Self {
-        // The cookie opens the page as the token does, and does not tell it.
+        // The cookie opens the page as the token does, and does not reveal the token.
         let hash = |purpose: &str| {
             let hash = Sha256::new().chain_update(purpose).chain_update([0]).chain_update(token).finalize();
             hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>()

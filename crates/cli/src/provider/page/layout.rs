@@ -19,7 +19,7 @@ pub(super) enum Section {
     Endpoints,
     Customers,
     Accounts,
-    /// None of them.
+    /// A page without a section, such as an error.
     None,
 }
 

@@ -47,13 +47,13 @@ pub(super) fn state_name(state: OutboxState) -> &'static str {
 
 /// When an entry is delivered next.
 enum Next {
-    /// Never, or not without an operator.
+    /// It is not delivered unless an operator acts.
     Not,
-    /// A worker has it.
+    /// A worker is delivering it.
     UnderWay,
-    /// When its endpoint is resumed.
+    /// It is delivered when its endpoint is resumed.
     Stopped,
-    /// As soon as a worker is free.
+    /// It is delivered as soon as a worker is free.
     Due,
     At(When),
 }

@@ -1,4 +1,4 @@
-//! The first view: what this provider is, how much there is of everything, and what needs somebody.
+//! The first view: what this provider is, how much there is of everything, and what a person must look at.
 
 use super::Page;
 use super::calls::{CallList, Filter};
@@ -19,7 +19,7 @@ const MOST_CALLS: usize = 10;
 /// The faults and endpoints that are shown.
 const MOST_CONCERNS: usize = 20;
 
-/// Something that needs somebody.
+/// Something that a person must look at.
 struct Concern {
     what: String,
     /// Where it is shown.

@@ -4,7 +4,7 @@ use super::settings::Arguments;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-/// The options of serving. Beside a command they would mean nothing, so that it is known whether there is one.
+/// The options of serving. They are refused beside a command, so this type records which of them were given.
 #[derive(Debug)]
 pub(in crate::provider) struct Given {
     pub(in crate::provider) arguments: Arguments,
