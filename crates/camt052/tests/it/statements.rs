@@ -11,24 +11,53 @@ struct Statement {
     elements: Vec<Element>,
 }
 
-/// The files that state the message and the types that it shares.
+/// The text of the files that state the types that messages share, and the statement of this message, expanded.
 fn sources() -> Vec<String> {
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let shared = std::fs::read_dir(crates.join("camt/src/model")).unwrap().map(|file| file.unwrap().path());
-    let own = crates.join("camt052/src/message.rs");
-    shared.chain([own]).map(|path| std::fs::read_to_string(path).unwrap()).collect()
+    let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap();
+    let shared = std::fs::read_dir(crates.join("camt/src/model")).unwrap().map(|file| read(file.unwrap().path()));
+    let own = expanded(&read(crates.join("camt/src/account_message.rs")), &read(crates.join("camt052/src/message.rs")));
+    shared.chain([own]).collect()
+}
+
+/// The statements that `account_message!` makes of this message's.
+fn expanded(account_message: &str, own: &str) -> String {
+    let own: Vec<&str> = own.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect();
+    let own = own.join("\n");
+    let (own, _) = own.split_once("stream:").unwrap();
+    let literals: Vec<&str> = own.split('"').skip(1).step_by(2).collect();
+    let [document, _root, wire, schema, _word, pagination, _balances, words] = literals[..] else { panic!("{own}") };
+    let balances = own.lines().find(|line| line.starts_with("balances: 0..*")).unwrap();
+    let (_, made) = account_message.split_once("=> {\n").unwrap();
+    let (made, _) = made.split_once("/// Compares the summary").unwrap();
+    let lines: Vec<&str> = made.lines().map(|line| line.strip_prefix("        ").unwrap_or(line)).collect();
+    let made = lines.join("\n").replace("$($($balances)+)?", balances);
+    let quoted =
+        [("$document", document), ("$wire", wire), ("$schema", schema), ("$pagination", pagination), ("$words", words)];
+    let made = quoted.iter().fold(made, |made, (name, text)| made.replace(name, &format!("\"{text}\"")));
+    let names = [
+        ("$Document", "Document"),
+        ("$groups", "reports"),
+        ("$Group", "Report"),
+        ("$crate::", ""),
+        ("bankrail_camt::", ""),
+    ];
+    names.iter().fold(made, |made, (name, text)| made.replace(name, text))
 }
 
 fn statements() -> Vec<Statement> {
     let mut found: Vec<Statement> = Vec::new();
     for text in sources() {
-        let mut choice = None;
-        for line in text.lines().map(str::trim) {
+        // Whether the macro that is open states choices, and whether one of its types is open.
+        let (mut choice, mut open) = (None, false);
+        for whole in text.lines() {
+            let line = whole.trim();
             match line {
                 "record! {" | "message! {" => choice = Some(false),
                 "choice! {" => choice = Some(true),
                 "codes! {" => choice = None,
-                end if end.starts_with('}') => choice = None,
+                _ if whole.starts_with('}') => choice = None,
+                end if end.starts_with('}') => open = false,
                 _ => {}
             }
             let Some(choice) = choice else { continue };
@@ -36,6 +65,10 @@ fn statements() -> Vec<Statement> {
             if let Some(schema) = right.strip_suffix("\" {") {
                 let (name, schema) = (left.to_owned(), schema.to_owned());
                 found.push(Statement { name, schema, choice, elements: Vec::new() });
+                open = true;
+                continue;
+            }
+            if !open {
                 continue;
             }
             let wire = right.split('"').next().unwrap_or_else(|| panic!("{line}")).to_owned();
@@ -53,8 +86,26 @@ fn statements() -> Vec<Statement> {
             let kind = kind.strip_prefix("Box<").map_or(kind, |kind| kind.strip_suffix('>').unwrap());
             found.last_mut().unwrap().elements.push((wire, count.to_owned(), kind.to_owned()));
         }
+        found.extend(codes_or_proprietary(&text));
     }
     found
+}
+
+/// The choices that `code_or_proprietary!` states: `Name = "Schema" { Code as "List", Proprietary }`.
+fn codes_or_proprietary(text: &str) -> Vec<Statement> {
+    let blocks = text.split("code_or_proprietary! {").skip(1).map(|block| block.split("\n}").next().unwrap());
+    let lines = blocks.flat_map(|block| block.lines().filter(|line| !line.trim().starts_with("//")));
+    let stated = lines.collect::<Vec<_>>().join(" ");
+    let types = stated.split_terminator('}').map(str::trim).filter(|stated| !stated.is_empty());
+    let made = types.map(|stated| {
+        let (head, body) = stated.split_once('{').unwrap();
+        let (name, schema) = head.trim().split_once(" = ").unwrap();
+        let kinds = body.split(", ").map(|kind| kind.trim().split(" as ").next().unwrap().to_owned());
+        let elements = ["Cd", "Prtry"].into_iter().zip(kinds);
+        let elements = elements.map(|(wire, kind)| (wire.to_owned(), "1..1".to_owned(), kind)).collect();
+        Statement { name: name.to_owned(), schema: schema.trim_matches('"').to_owned(), choice: true, elements }
+    });
+    made.collect()
 }
 
 /// The schema's type and facets of a simple Rust type.
