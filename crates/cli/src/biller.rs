@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// The modules of the library whose deliveries and calls this command prints itself.
 const PRINTED: [&str; 5] = [
     "bankrail_client::receivers::delivery",
-    "bankrail_client::receivers::service",
+    "bankrail_client::receivers::refusal",
     "bankrail_client::token",
     "bankrail_client::statement",
     "bankrail_client::poller",
