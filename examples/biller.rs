@@ -13,8 +13,8 @@ use bankrail::jose::{DecryptionKey, SigningKey};
 use bankrail::secured_payload::{OpenOptions, Opener};
 use bankrail::stores::sqlite::{SqliteHistories, SqliteOptions, SqliteStore, SqliteWork};
 use bankrail::values::StoreError;
+use bankrail::webhook::Message;
 use bankrail::webhook::history::Histories as _;
-use bankrail::webhook::{MandateActionOutcome, MandateNotification, Message, PaymentOutcome, QueryNotification};
 use std::error::Error;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -49,11 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let opener = Opener::new(key, bank_keys.keys(), OpenOptions::customer());
     let options = ReceiversOptions::new().sender_keys(Arc::new(bank_keys));
     let receivers = Receivers::new(opener, text("receivers.api_key")?, Arc::new(store.inbox()), options)?;
-    let handlers = Handlers::new()
-        .transactional(keep::<MandateActionOutcome>)
-        .transactional(keep::<MandateNotification>)
-        .transactional(keep::<PaymentOutcome>)
-        .transactional(keep::<QueryNotification>);
+    let handlers = Handlers::new().on_any_transactional(keep);
     let (chain, key) = (file(text("receivers.certificate")?)?, file(text("receivers.certificate_key")?)?);
     let tls = server_config(chain.as_bytes(), key.as_bytes())?;
     let listener = TcpListener::bind(text("receivers.listen")?).await?;
@@ -102,8 +98,8 @@ async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sy
 }
 
 /// Folds a message into the history of its mandate or payment, in the transaction that marks it as handled.
-async fn keep<M: Into<Message>>(received: Delivery<M>) -> Result<SqliteWork, HandlerError> {
-    let (message, at) = (received.message.into(), received.received_at);
+async fn keep(received: Delivery<Message>) -> Result<SqliteWork, HandlerError> {
+    let (message, at) = (received.message, received.received_at);
     Ok(SqliteWork::new(move |sql| sql.apply_history("", &message, at).map(drop)))
 }
 

@@ -1,4 +1,4 @@
-//! `bankrail message`: the four webhook messages.
+//! `bankrail message`: the webhook messages.
 
 mod check;
 mod sample;
@@ -9,6 +9,7 @@ pub(crate) use sample::{fresh, headers};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use bankrail::webhook::MessageKind;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
@@ -35,12 +36,11 @@ pub(crate) enum Command {
     Sample(Sample),
 }
 
-fn kind(name: &str) -> Result<MessageKind, String> {
-    let known = || MessageKind::ALL.map(MessageKind::as_str).join(", ");
-    MessageKind::from_name(name).ok_or_else(|| format!("expected one of {}", known()))
+/// The names of the kinds, as values of an argument.
+pub(crate) fn kinds() -> impl TypedValueParser<Value = MessageKind> {
+    PossibleValuesParser::new(MessageKind::ALL.map(MessageKind::as_str))
+        .try_map(|name| MessageKind::from_name(&name).ok_or("expected a kind"))
 }
-
-pub(crate) const KINDS: [&str; 4] = ["mandate_outcome", "mandate_notification", "payment_outcome", "query"];
 
 #[derive(Args, Debug)]
 pub(crate) struct Check {
@@ -48,8 +48,8 @@ pub(crate) struct Check {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// The kind of message that the receiver takes
-    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(KINDS))]
-    kind: Option<String>,
+    #[arg(long, value_parser = kinds())]
+    kind: Option<MessageKind>,
     /// Print nothing but errors; the exit status tells
     #[arg(short, long)]
     quiet: bool,
@@ -58,8 +58,8 @@ pub(crate) struct Check {
 #[derive(Args, Debug)]
 pub(crate) struct Sample {
     /// The kind of message
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(KINDS))]
-    kind: String,
+    #[arg(value_parser = kinds())]
+    kind: MessageKind,
     /// Which of the kind's samples; the first without a name
     name: Option<String>,
     /// Print the names of the kind's samples

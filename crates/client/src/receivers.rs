@@ -44,7 +44,7 @@
 //! let receivers = Receivers::new(opener, "our-api-key", inbox, ReceiversOptions::new())?;
 //! let router: axum::Router = receivers.router();
 //! // Without `on_conflict` a message that contradicts an earlier one becomes a dead letter.
-//! let worker = receivers.worker(Handlers::new().payment_outcome(paid).on_conflict(contradicted));
+//! let worker = receivers.worker(Handlers::new().on(paid).on_conflict(contradicted));
 //! // `serve::Server` of `bankrail-http` serves the router, and beside it `worker.run(stop)` handles the messages.
 //! # let _ = (router, worker);
 //! # Ok(())
@@ -62,7 +62,7 @@
 //! use bankrail_webhook::MandateNotification;
 //!
 //! # fn example() -> Handlers<SqliteInbox> {
-//! Handlers::new().transactional(|received: Delivery<MandateNotification>| async move {
+//! Handlers::new().on_transactional(|received: Delivery<MandateNotification>| async move {
 //!     let message = received.message.into();
 //!     Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, received.received_at).map(|_| ())))
 //! })

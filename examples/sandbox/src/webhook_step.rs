@@ -11,8 +11,7 @@ use bankrail::stores::sqlite::{SqliteInbox, SqliteOptions, SqliteStore};
 use bankrail::values::HyphenatedUuid;
 use bankrail::webhook::history::{PaymentHistory, PaymentState};
 use bankrail::webhook::{
-    Acknowledgement, CaseType, DeliveryHeaders, Message, MessageKind, PaymentOutcome, TransactionStatus, Trigger,
-    samples,
+    Acknowledgement, CaseType, DeliveryHeaders, Message, MessageKind, TransactionStatus, Trigger, samples,
 };
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -130,35 +129,16 @@ async fn again(
 }
 
 fn handlers(seen: &Shared) -> Handlers<SqliteInbox> {
-    let note = |kind| {
-        let seen = Arc::clone(seen);
-        move |acknowledgement: HyphenatedUuid, findings: usize| {
-            let mut seen = lock(&seen);
-            seen.handled.push((kind, acknowledgement));
-            seen.findings += findings;
+    let seen = Arc::clone(seen);
+    Handlers::new().on_any(move |received: Delivery<Message>| {
+        let mut seen = lock(&seen);
+        seen.handled.push((received.message.kind(), received.acknowledgement.id));
+        seen.findings += received.findings.len();
+        if let Message::PaymentOutcome(outcome) = &received.message {
+            seen.payment.apply(outcome);
         }
-    };
-    let (outcome, notification) = (note(MessageKind::MandateOutcome), note(MessageKind::MandateNotification));
-    let (payment, query) = (note(MessageKind::PaymentOutcome), note(MessageKind::Query));
-    let history = Arc::clone(seen);
-    Handlers::new()
-        .mandate_outcome(move |received: Delivery<_>| {
-            outcome(received.acknowledgement.id, received.findings.len());
-            async { Ok::<(), HandlerError>(()) }
-        })
-        .mandate_notification(move |received: Delivery<_>| {
-            notification(received.acknowledgement.id, received.findings.len());
-            async { Ok::<(), HandlerError>(()) }
-        })
-        .payment_outcome(move |received: Delivery<PaymentOutcome>| {
-            payment(received.acknowledgement.id, received.findings.len());
-            lock(&history).payment.apply(&received.message);
-            async { Ok::<(), HandlerError>(()) }
-        })
-        .query(move |received: Delivery<_>| {
-            query(received.acknowledgement.id, received.findings.len());
-            async { Ok::<(), HandlerError>(()) }
-        })
+        std::future::ready(Ok::<(), HandlerError>(()))
+    })
 }
 
 fn kinds(seen: &Shared) -> usize {

@@ -235,7 +235,7 @@ async fn a_dead_letter_that_had_arrived_is_one_message_when_it_is_sent_again() {
     let plan = Plan { messages: 1, faults: vec![Fault::AnswerLost; 3], failing: Vec::new() };
     let handled = Arc::new(Mutex::new(0));
     let counted = handled.clone();
-    let handlers = Handlers::new().query(move |_: Delivery<QueryNotification>| {
+    let handlers = Handlers::new().on(move |_: Delivery<QueryNotification>| {
         *counted.lock().unwrap() += 1;
         std::future::ready(Ok(()))
     });
@@ -253,7 +253,7 @@ proptest! {
         let effects: Arc<Mutex<BTreeMap<String, i64>>> = Arc::default();
         let noted = effects.clone();
         runtime().block_on(plan.run(in_memory(), |fails| {
-            Handlers::new().query(move |received: Delivery<QueryNotification>| {
+            Handlers::new().on(move |received: Delivery<QueryNotification>| {
                 *noted.lock().unwrap().entry(received.message.case_id.to_string()).or_default() += 1;
                 let result = if fails() { Err(HandlerError::retry("after its effect")) } else { Ok(()) };
                 std::future::ready(result)
@@ -277,7 +277,7 @@ proptest! {
             store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
             let inbox = Arc::new(store.inbox());
             plan.run((inbox, Arc::new(store.outbox())), |fails| {
-                Handlers::new().transactional(move |received: Delivery<QueryNotification>| {
+                Handlers::new().on_transactional(move |received: Delivery<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
                     std::future::ready(Ok(SqliteWork::new(move |transaction| {
                         transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;
@@ -318,7 +318,7 @@ proptest! {
             let store = PostgresStore::connect(&config, NoTls, Default::default()).await.unwrap();
             let inbox = Arc::new(store.inbox());
             plan.run((inbox, Arc::new(store.outbox())), |fails| {
-                Handlers::new().transactional(move |received: Delivery<QueryNotification>| {
+                Handlers::new().on_transactional(move |received: Delivery<QueryNotification>| {
                     let (case, fails) = (received.message.case_id.to_string(), fails());
                     std::future::ready(Ok(PostgresWork::new(move |transaction| Box::pin(async move {
                         transaction.execute("INSERT INTO effect VALUES ($1)", &[&case]).await?;

@@ -160,7 +160,7 @@ async fn delivery() {
     let outcome: Message = samples::payment_outcome(&TransactionStatus::SettlementCompleted).into();
     sender.enqueue(&endpoint(), &outcome, samples::headers(MessageKind::PaymentOutcome)).await.unwrap();
     assert_eq!(sender.run_once().await.unwrap(), 1);
-    let handlers = Handlers::new().payment_outcome(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(())));
+    let handlers = Handlers::new().on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(())));
     assert_eq!(receivers.worker(handlers).with_options(WorkerOptions::new()).run_due().await.unwrap(), 1);
 }
 

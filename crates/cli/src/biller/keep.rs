@@ -7,10 +7,8 @@ use bankrail::client::NewEntries;
 use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers};
 use bankrail::stores::sqlite::{SqliteInbox, SqliteWork};
 use bankrail::values::{Clock as _, SystemClock};
+use bankrail::webhook::Message;
 use bankrail::webhook::history::{HistoryId, Observation};
-use bankrail::webhook::{
-    MandateActionOutcome, MandateNotification, Message, PaymentOutcome, QueryNotification, WebhookMessage,
-};
 use serde_json::Value;
 use std::error::Error;
 use std::future::{Ready, ready};
@@ -21,22 +19,16 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub(super) fn handlers(journal: &Journal) -> Handlers<SqliteInbox> {
     let conflicts = journal.clone();
     Handlers::new()
-        .transactional(keep::<MandateActionOutcome>(journal))
-        .transactional(keep::<MandateNotification>(journal))
-        .transactional(keep::<PaymentOutcome>(journal))
-        .transactional(keep::<QueryNotification>(journal))
+        .on_any_transactional(keep(journal))
         .on_conflict_transactional(move |received| ready(Ok(conflict(conflicts.clone(), received))))
 }
 
 /// Folds a message into the history of its mandate or payment, and has it printed with the state after it.
-fn keep<M: WebhookMessage + Into<Message> + 'static>(
-    journal: &Journal,
-) -> impl Fn(Delivery<M>) -> Ready<Result<SqliteWork, HandlerError>> + Send + Sync + use<M> {
+fn keep(journal: &Journal) -> impl Fn(Delivery<Message>) -> Ready<Result<SqliteWork, HandlerError>> + use<> {
     let journal = journal.clone();
-    move |received: Delivery<M>| {
+    move |received: Delivery<Message>| {
         let journal = journal.clone();
         let Delivery { id, message, findings, headers, received_at, follows, .. } = received;
-        let message: Message = message.into();
         let findings = findings.iter().map(ToString::to_string).collect();
         ready(Ok(SqliteWork::new(move |transaction| {
             let observation = transaction.apply_history("", &message, received_at)?;

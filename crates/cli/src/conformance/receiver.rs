@@ -8,7 +8,7 @@ use crate::input;
 use crate::keys::file;
 use crate::output::Output;
 use bankrail::conformance::{JudgeError, ReceiverAddresses, ReceiverJudge, ReceiverJudgeOptions, RowSelection};
-use bankrail::webhook::MessageKind;
+use bankrail::webhook::EachKind;
 use clap::Args;
 use serde::{Deserialize, Deserializer};
 use std::path::{Path, PathBuf};
@@ -152,13 +152,13 @@ impl Settings {
     fn addresses(&self) -> Result<ReceiverAddresses, JudgeError> {
         let mut addresses =
             self.url.as_deref().map_or_else(|| Ok(ReceiverAddresses::default()), ReceiverAddresses::below)?;
-        for kind in MessageKind::ALL {
-            let own = match kind {
-                MessageKind::MandateOutcome => &self.outcome,
-                MessageKind::MandateNotification => &self.notification,
-                MessageKind::PaymentOutcome => &self.payment,
-                MessageKind::Query => &self.query,
-            };
+        let each = EachKind {
+            mandate_outcome: &self.outcome,
+            mandate_notification: &self.notification,
+            payment_outcome: &self.payment,
+            query: &self.query,
+        };
+        for (kind, own) in each {
             if let Some(own) = own {
                 addresses = addresses.with(kind, own)?;
             }

@@ -1,6 +1,6 @@
 //! `bankrail message check`.
 
-use super::{Check, kind};
+use super::Check;
 use crate::failure::{Failure, Outcome, causes};
 use crate::input;
 use crate::output::{Output, Style};
@@ -11,13 +11,11 @@ use bankrail::webhook::{Message, MessageError, MessageKind, ParsedMessage};
 const MOST: usize = 1 << 20;
 
 pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
-    let fixed = arguments.kind.as_deref().map(kind).transpose();
-    let fixed = fixed.map_err(|error| Failure::unable(error, "bankrail message check --help lists them"))?;
     let mut outcome = Outcome::Fine;
     for path in &arguments.files {
         let name = input::name(path);
         let json = input::read(path, MOST)?;
-        let read = match fixed {
+        let read = match arguments.kind {
             Some(kind) => Message::from_json(kind, &json),
             None => read_any(&json),
         };

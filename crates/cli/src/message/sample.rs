@@ -1,6 +1,6 @@
 //! `bankrail message sample`.
 
-use super::{Sample, kind};
+use super::Sample;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use bankrail::values::random_bytes;
@@ -16,13 +16,9 @@ use std::time::Duration;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) fn run(arguments: &Sample, output: &mut Output) -> Result<Outcome, Failure> {
-    let help = "bankrail message sample --help lists them";
-    let kind = kind(&arguments.kind).map_err(|error| Failure::unable(error, help))?;
-    let named: Vec<(String, Message)> = samples::all()
-        .into_iter()
-        .filter(|message| message.kind() == kind)
-        .map(|message| (name(&message), message))
-        .collect();
+    let kind = arguments.kind;
+    let named: Vec<(String, Message)> =
+        samples::of(kind).into_iter().map(|message| (name(&message), message)).collect();
     if arguments.list {
         named.iter().try_for_each(|(name, _)| output.line(name))?;
         return Ok(Outcome::Fine);
@@ -80,7 +76,7 @@ fn name(message: &Message) -> String {
 
 /// The first sample of a kind, with fresh identifiers and times.
 pub(crate) fn fresh(kind: MessageKind) -> Result<Message, Failure> {
-    let sample = samples::all().into_iter().find(|message| message.kind() == kind);
+    let sample = samples::of(kind).into_iter().next();
     let mut message = sample.ok_or_else(|| Failure::unable(format_args!("{kind} has no sample"), "report it"))?;
     refresh(&mut message)?;
     Ok(message)

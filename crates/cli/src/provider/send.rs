@@ -41,8 +41,8 @@ pub(super) struct Send {
     #[arg(value_name = "FILE", required_unless_present_any = ["kind", "story"])]
     files: Vec<String>,
     /// A message of this kind with fresh ids and times; may be repeated
-    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(MessageKind::ALL.map(MessageKind::as_str)))]
-    kind: Vec<String>,
+    #[arg(long, value_parser = message::kinds())]
+    kind: Vec<MessageKind>,
     /// The messages of a story, one after the other
     #[arg(long, value_enum)]
     story: Option<Story>,
@@ -64,9 +64,7 @@ pub(super) async fn run(send: &Send, folders: &Folders, output: &mut Output) -> 
     for path in &send.files {
         letters.push(read(path)?);
     }
-    for name in &send.kind {
-        let kind = MessageKind::from_name(name);
-        let kind = kind.ok_or_else(|| Failure::unable(format_args!("expected a kind, found {name}"), "see --help"))?;
+    for &kind in &send.kind {
         letters.push(letter(kind.to_string(), message::fresh(kind)?));
     }
     if send.story == Some(Story::Mandate) {

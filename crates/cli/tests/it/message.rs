@@ -1,11 +1,10 @@
 use crate::{Folder, run, run_with};
-
-const KINDS: [&str; 4] = ["mandate_outcome", "mandate_notification", "payment_outcome", "query"];
+use bankrail::webhook::{Message, MessageKind};
 
 #[test]
 fn every_sample_is_fresh_and_without_findings() {
     let mut names = 0;
-    for kind in KINDS {
+    for kind in MessageKind::ALL.map(MessageKind::as_str) {
         let list = run(["message", "sample", "--list", kind]).fine();
         let mut seen: Vec<&str> = list.lines().collect();
         names += seen.len();
@@ -21,7 +20,6 @@ fn every_sample_is_fresh_and_without_findings() {
         assert_eq!(seen.len(), list.lines().count(), "names differ: {list}");
         let two = [run(["message", "sample", kind]).fine(), run(["message", "sample", kind]).fine()];
         let keys = two.map(|json| {
-            use bankrail::webhook::{Message, MessageKind};
             let message = Message::from_json(MessageKind::from_name(kind).unwrap(), json.as_bytes()).unwrap().message;
             let id = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse().unwrap();
             message.duplicate_key("CUSTOMER", id)
@@ -33,7 +31,7 @@ fn every_sample_is_fresh_and_without_findings() {
 
 #[test]
 fn a_sample_has_the_headers_of_its_kind() {
-    for kind in KINDS {
+    for kind in MessageKind::ALL.map(MessageKind::as_str) {
         let out = run(["message", "sample", kind, "--headers"]).fine();
         let (headers, json) = out.split_once("\n\n").unwrap();
         assert!(headers.contains("X-Message-Id: "), "{headers}");

@@ -76,8 +76,8 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
     /// A receiver for each kind of message, on its path, with the bounds on the head of a request
     /// ([`ReceiversOptions::head_bounds`]). Other methods than `POST` are the receiver's to refuse.
     pub fn router(&self) -> Router {
-        let kinds = MessageKind::ALL.into_iter().zip(&self.0.options.paths);
-        let routes = kinds.fold(Router::new(), |router, (kind, path)| router.route_service(path, self.receiver(kind)));
+        let paths = self.0.options.paths.iter();
+        let routes = paths.fold(Router::new(), |router, (kind, path)| router.route_service(path, self.receiver(kind)));
         let shared = self.0.clone();
         let too_long = move |fault: HeadFault, head: &Parts| service::head_refused(&shared, fault, head);
         routes.layer(HeadBoundsLayer::new(self.0.options.head_bounds, too_long))

@@ -3,9 +3,10 @@
 use bankrail_mailbox::{Completion, EntryId, Inbox, InboxEntry, LeaseOwner, TransactionalInbox};
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::{
-    Acknowledgement, DeliveryHeaders, MandateActionOutcome, MandateNotification, Message, MessageError, MessageFinding,
-    MessageKind, MessageReadOptions, ParsedMessage, PaymentOutcome, QueryNotification, WebhookMessage,
+    Acknowledgement, DeliveryHeaders, Message, MessageError, MessageFinding, MessageKind, MessageReadOptions,
+    ParsedMessage, WebhookMessage,
 };
+use std::convert::identity;
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 ///
 /// - A handler gets each message at least once, and again after a crash between its effect and the inbox's record of
 ///   it. [`Delivery::id`] is the same each time.
-/// - An effect that is part of the inbox's transaction ([`Handlers::transactional`]) happens exactly once.
+/// - An effect that is part of the inbox's transaction ([`Handlers::on_transactional`]) happens exactly once.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Delivery<M> {
@@ -76,7 +77,7 @@ impl fmt::Debug for Conflict {
     }
 }
 
-/// A handler of one kind of message, or of conflicts. Functions from a [`Delivery`] to a future implement it.
+/// A handler of one kind of message, of any message, or of conflicts. Functions from a [`Delivery`] to a future implement it.
 pub trait Handler<M>: Send + Sync + 'static {
     /// Handles a message. The future is dropped when it takes longer than
     /// [`WorkerOptions::handler_timeout`](super::WorkerOptions::handler_timeout).
@@ -199,18 +200,19 @@ pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Handled, Hand
 ///   marked ([`Delivery::follows`]).
 pub struct Handlers<I: ?Sized = dyn Inbox> {
     kinds: Vec<(MessageKind, Erased<I>)>,
+    any: Option<Erased<I>>,
     conflict: Option<Erased<I>>,
 }
 
 impl<I: ?Sized> Clone for Handlers<I> {
     fn clone(&self) -> Self {
-        Self { kinds: self.kinds.clone(), conflict: self.conflict.clone() }
+        Self { kinds: self.kinds.clone(), any: self.any.clone(), conflict: self.conflict.clone() }
     }
 }
 
 impl<I: ?Sized> Default for Handlers<I> {
     fn default() -> Self {
-        Self { kinds: Vec::new(), conflict: None }
+        Self { kinds: Vec::new(), any: None, conflict: None }
     }
 }
 
@@ -221,28 +223,34 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
         Self::default()
     }
 
-    /// Handles the outcomes of mandate actions.
+    /// Handles the messages of one kind, which is that of the handler's [`Delivery`]. It takes the place of an earlier
+    /// handler of the kind.
+    ///
+    /// ```
+    /// use bankrail_client::receivers::{Delivery, HandlerError, Handlers};
+    /// use bankrail_webhook::{PaymentOutcome, QueryNotification};
+    ///
+    /// async fn paid(received: Delivery<PaymentOutcome>) -> Result<(), HandlerError> {
+    ///     println!("{}", received.message.transaction_status);
+    ///     Ok(())
+    /// }
+    /// # fn example() -> Handlers {
+    /// Handlers::new().on(paid).on(|received: Delivery<QueryNotification>| async move {
+    ///     println!("{}", received.message.case_id);
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
     #[must_use]
-    pub fn mandate_outcome(self, handler: impl Handler<MandateActionOutcome>) -> Self {
-        self.put(MessageKind::MandateOutcome, plain(handler, received))
+    pub fn on<M: WebhookMessage>(self, handler: impl Handler<M>) -> Self {
+        self.put(M::KIND, plain(handler, received))
     }
 
-    /// Handles payers' actions on mandates.
+    /// Handles the messages of all kinds that have no handler of their own.
     #[must_use]
-    pub fn mandate_notification(self, handler: impl Handler<MandateNotification>) -> Self {
-        self.put(MessageKind::MandateNotification, plain(handler, received))
-    }
-
-    /// Handles the outcomes of payment instructions.
-    #[must_use]
-    pub fn payment_outcome(self, handler: impl Handler<PaymentOutcome>) -> Self {
-        self.put(MessageKind::PaymentOutcome, plain(handler, received))
-    }
-
-    /// Handles payers' queries.
-    #[must_use]
-    pub fn query(self, handler: impl Handler<QueryNotification>) -> Self {
-        self.put(MessageKind::Query, plain(handler, received))
+    pub fn on_any(mut self, handler: impl Handler<Message>) -> Self {
+        self.any = Some(plain(handler, any));
+        self
     }
 
     /// Handles the messages of these kinds that contradict an earlier one.
@@ -267,7 +275,10 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
     /// The kinds of messages that have a handler.
     #[must_use]
     pub fn kinds(&self) -> Vec<MessageKind> {
-        self.kinds.iter().map(|(kind, _)| *kind).collect()
+        match &self.any {
+            Some(_) => MessageKind::ALL.into(),
+            None => self.kinds.iter().map(|(kind, _)| *kind).collect(),
+        }
     }
 
     pub(super) fn handle(&self, entry: InboxEntry, holder: Holder<I>) -> Result<HandlerFuture, Unhandled> {
@@ -275,7 +286,8 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
             return Ok(self.conflict.as_ref().ok_or(Unhandled::Conflict(with))?(entry, holder));
         }
         let own = self.kinds.iter().find(|(kind, _)| kind.as_str() == entry.kind.as_str());
-        own.map(|(_, handle)| handle(entry, holder)).ok_or(Unhandled::Kind)
+        let handle = own.map(|(_, handle)| handle).or(self.any.as_ref()).ok_or(Unhandled::Kind)?;
+        Ok(handle(entry, holder))
     }
 
     fn put(mut self, kind: MessageKind, handle: Erased<I>) -> Self {
@@ -286,8 +298,7 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
 }
 
 impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
-    /// Handles messages of one kind with an effect in the inbox's own transaction, which therefore happens exactly
-    /// once.
+    /// As [`Handlers::on`], with an effect in the inbox's own transaction, which therefore happens exactly once.
     ///
     /// ```
     /// use bankrail_client::receivers::{Handlers, Delivery};
@@ -295,7 +306,7 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     /// use bankrail_webhook::PaymentOutcome;
     ///
     /// # fn example() -> Handlers<SqliteInbox> {
-    /// Handlers::new().transactional(|received: Delivery<PaymentOutcome>| async move {
+    /// Handlers::new().on_transactional(|received: Delivery<PaymentOutcome>| async move {
     ///     let status = received.message.transaction_status.to_string();
     ///     Ok(SqliteWork::new(move |transaction| {
     ///         transaction.connection().execute("INSERT INTO paid (status) VALUES (?1)", [status])?;
@@ -314,7 +325,7 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     /// use bankrail_webhook::PaymentOutcome;
     ///
     /// fn example() -> Handlers<postgres::PostgresInbox> {
-    ///     Handlers::new().transactional(|_: Delivery<PaymentOutcome>| async {
+    ///     Handlers::new().on_transactional(|_: Delivery<PaymentOutcome>| async {
     ///         Ok(sqlite::SqliteWork::new(|_| Ok::<_, sqlite::rusqlite::Error>(())))
     ///     })
     /// }
@@ -326,12 +337,19 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     /// use bankrail_webhook::PaymentOutcome;
     ///
     /// fn example(handlers: Handlers<MemoryInbox>) -> Handlers<MemoryInbox> {
-    ///     handlers.transactional(|_: Delivery<PaymentOutcome>| async { Ok(()) })
+    ///     handlers.on_transactional(|_: Delivery<PaymentOutcome>| async { Ok(()) })
     /// }
     /// ```
     #[must_use]
-    pub fn transactional<M: WebhookMessage>(self, handler: impl TransactionalHandler<M, I>) -> Self {
+    pub fn on_transactional<M: WebhookMessage>(self, handler: impl TransactionalHandler<M, I>) -> Self {
         self.put(M::KIND, transactional(handler, received))
+    }
+
+    /// As [`Handlers::on_any`], with an effect in the inbox's own transaction.
+    #[must_use]
+    pub fn on_any_transactional(mut self, handler: impl TransactionalHandler<Message, I>) -> Self {
+        self.any = Some(transactional(handler, any));
+        self
     }
 
     /// As [`Handlers::on_conflict`], with an effect in the inbox's own transaction.
@@ -373,19 +391,22 @@ where
 }
 
 fn received<M: WebhookMessage>(entry: InboxEntry, headers: Option<Attributes>) -> Result<Delivery<M>, HandlerError> {
-    read(entry, headers, |body, options| {
-        let ParsedMessage { message, findings, .. } = M::from_json_with(body, options)?;
-        Ok((message, findings))
-    })
+    read(entry, headers, M::from_json_with, identity)
+}
+
+fn any(entry: InboxEntry, headers: Option<Attributes>) -> Result<Delivery<Message>, HandlerError> {
+    let kind = kind_of(&entry)?;
+    read(entry, headers, |body, options| Message::from_json_with(kind, body, options), identity)
 }
 
 fn conflict(entry: InboxEntry, headers: Option<Attributes>) -> Result<Delivery<Conflict>, HandlerError> {
-    let (with, kind) = (entry.conflicts_with, MessageKind::from_name(entry.kind.as_str()));
-    let (Some(with), Some(kind)) = (with, kind) else { return Err(unreadable()) };
-    read(entry, headers, |body, options| {
-        let ParsedMessage { message, findings, .. } = Message::from_json_with(kind, body, options)?;
-        Ok((Conflict { message, with }, findings))
-    })
+    let (with, kind) = (entry.conflicts_with.ok_or_else(unreadable)?, kind_of(&entry)?);
+    let message = |body: &[u8], options: &MessageReadOptions| Message::from_json_with(kind, body, options);
+    read(entry, headers, message, |message| Conflict { message, with })
+}
+
+fn kind_of(entry: &InboxEntry) -> Result<MessageKind, HandlerError> {
+    MessageKind::from_name(entry.kind.as_str()).ok_or_else(unreadable)
 }
 
 fn unreadable() -> HandlerError {
@@ -393,18 +414,19 @@ fn unreadable() -> HandlerError {
 }
 
 /// Makes a delivery of an entry.
-fn read<M>(
+fn read<T, M>(
     entry: InboxEntry,
     headers: Option<Attributes>,
-    message: impl FnOnce(&[u8], &MessageReadOptions) -> Result<(M, Vec<MessageFinding>), MessageError>,
+    message: impl FnOnce(&[u8], &MessageReadOptions) -> Result<ParsedMessage<T>, MessageError>,
+    into: impl FnOnce(T) -> M,
 ) -> Result<Delivery<M>, HandlerError> {
     // Its length was bounded when it was received. Another version of this crate may have stored it.
     let options = MessageReadOptions::default().max_bytes(entry.body.len());
-    let (message, findings) = message(&entry.body, &options).map_err(|_| unreadable())?;
+    let ParsedMessage { message, findings, .. } = message(&entry.body, &options).map_err(|_| unreadable())?;
     let (headers, header_findings) = headers.ok_or_else(unreadable)?;
     Ok(Delivery {
         id: entry.id,
-        message,
+        message: into(message),
         findings: header_findings.into_iter().chain(findings).collect(),
         headers,
         received_at: entry.received_at,
@@ -417,6 +439,10 @@ fn read<M>(
 impl<I: ?Sized> fmt::Debug for Handlers<I> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds: Vec<_> = self.kinds.iter().map(|(kind, _)| *kind).collect();
-        out.debug_struct("Handlers").field("kinds", &kinds).field("on_conflict", &self.conflict.is_some()).finish()
+        out.debug_struct("Handlers")
+            .field("kinds", &kinds)
+            .field("on_any", &self.any.is_some())
+            .field("on_conflict", &self.conflict.is_some())
+            .finish()
     }
 }

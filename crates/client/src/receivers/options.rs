@@ -8,7 +8,7 @@ use bankrail_http::names::API_KEY;
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::SecuredPayload;
 use bankrail_values::{Clock, SecretString, SystemClock};
-use bankrail_webhook::{MessageKind, MessageReadOptions};
+use bankrail_webhook::{EachKind, MessageKind, MessageReadOptions};
 use http::HeaderName;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -58,8 +58,7 @@ bankrail_values::options! {
         max_age(Option<Duration> => |age| age.map_or(MaxAge::Any, MaxAge::Of)): MaxAge = MaxAge::AsRetention,
         ;
         pub(super) other_api_keys: Vec<SecretString> = Vec::new(),
-        pub(super) paths: [String; MessageKind::ALL.len()] =
-            MessageKind::ALL.map(|kind| kind.default_path().to_owned()),
+        pub(super) paths: EachKind<String> = EachKind::from_fn(|kind| kind.default_path().to_owned()),
         pub(super) read: MessageReadOptions = MessageReadOptions::default(),
         pub(super) observer: Option<Observer> = None,
     }
@@ -83,9 +82,7 @@ impl ReceiversOptions {
     /// The path of a receiver. Defaults: [`MessageKind::default_path`].
     #[must_use]
     pub fn path(mut self, kind: MessageKind, path: impl Into<String>) -> Self {
-        if let Some((_, own)) = MessageKind::ALL.into_iter().zip(&mut self.paths).find(|(own, _)| *own == kind) {
-            *own = path.into();
-        }
+        *self.paths.get_mut(kind) = path.into();
         self
     }
 
@@ -127,9 +124,9 @@ impl ReceiversOptions {
         if self.other_api_keys.iter().chain([api_key]).any(|key| key.expose_secret().is_empty()) {
             return Err(ReceiversOptionsError::EmptyApiKey);
         }
-        for (at, path) in self.paths.iter().enumerate() {
+        for (at, (_, path)) in self.paths.iter().enumerate() {
             let plain = path.starts_with('/') && !path.contains(['{', '}', '*', ':', '?', '#']);
-            if !plain || self.paths.iter().take(at).any(|earlier| earlier == path) {
+            if !plain || self.paths.iter().take(at).any(|(_, earlier)| earlier == path) {
                 return Err(ReceiversOptionsError::Path { found: bankrail_values::excerpt(path) });
             }
         }

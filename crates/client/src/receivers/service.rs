@@ -112,8 +112,7 @@ fn refuse<I: ?Sized>(
 /// Answers a delivery whose address or headers are too long.
 pub(super) fn head_refused<I: ?Sized>(shared: &Shared<I>, fault: HeadFault, head: &Parts) -> Response<Body> {
     let refusal = Refusal::Head(fault);
-    let mut kinds = MessageKind::ALL.into_iter().zip(&shared.options.paths);
-    match kinds.find(|(_, path)| *path == head.uri.path()) {
+    match shared.options.paths.iter().find(|(_, path)| *path == head.uri.path()) {
         Some((kind, _)) => refuse(kind, shared, None, &refusal),
         None => refusal.row().answer(),
     }

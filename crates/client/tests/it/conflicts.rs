@@ -36,7 +36,7 @@ fn memory() -> (Arc<dyn Inbox>, Receivers) {
 
 fn ordinary(seen: &Seen) -> Handlers {
     let seen = seen.clone();
-    Handlers::new().payment_outcome(move |received: Delivery<PaymentOutcome>| {
+    Handlers::new().on(move |received: Delivery<PaymentOutcome>| {
         push(&seen, format!("{} of {}", received.message.transaction_status, received.id));
         async { Ok(()) }
     })
@@ -99,7 +99,7 @@ async fn a_handler_of_conflicts_can_share_the_inboxs_transaction() {
     store.transaction(move |transaction| transaction.connection().execute_batch(table)).await.unwrap();
     let receivers = over(Arc::new(store.inbox()), options());
     let handlers = Handlers::new()
-        .transactional(|_: Delivery<PaymentOutcome>| async { Ok(SqliteWork::new(|_| Ok::<_, rusqlite::Error>(()))) })
+        .on_transactional(|_: Delivery<PaymentOutcome>| async { Ok(SqliteWork::new(|_| Ok::<_, rusqlite::Error>(()))) })
         .on_conflict_transactional(|received: Delivery<Conflict>| async move {
             let pair = [received.id.to_string(), received.message.with.to_string()];
             Ok(SqliteWork::new(move |transaction| {
@@ -125,7 +125,7 @@ fn outcome(status: &str) -> String {
 /// A worker whose handler notes status and mark, and fails the first time that it gets an outcome that is pending.
 fn noting(receivers: &Receivers<SqliteInbox>, seen: &Seen) -> bankrail_client::receivers::Worker<SqliteInbox> {
     let seen = seen.clone();
-    let handlers = Handlers::new().mandate_outcome(move |received: Delivery<MandateActionOutcome>| {
+    let handlers = Handlers::new().on(move |received: Delivery<MandateActionOutcome>| {
         let status = received.message.action_status.clone();
         let fails = received.attempt == 1 && status == Some(ActionStatus::Pending);
         let status = status.map(|status| status.to_string()).unwrap_or_default();

@@ -211,7 +211,7 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
         assert_eq!(send(&receivers, delivery(KIND, seal(&json))).await, StatusCode::OK);
     }
     let turns = Arc::new(Mutex::new(0));
-    let handlers = Handlers::new().payment_outcome(move |received: Delivery<PaymentOutcome>| {
+    let handlers = Handlers::new().on(move |received: Delivery<PaymentOutcome>| {
         let turn = {
             let mut turns = turns.lock().unwrap();
             *turns += 1;

@@ -104,8 +104,8 @@ async fn deliveries_and_the_state_of_the_inbox_are_counted() {
     deliver(&receivers, MessageKind::MandateNotification, &message(MessageKind::MandateNotification)).await;
     deliver(&receivers, MessageKind::Query, &message(MessageKind::Query)).await;
     let handlers = Handlers::new()
-        .payment_outcome(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(())))
-        .mandate_notification(|_: Delivery<MandateNotification>| std::future::ready(Err(HandlerError::poison("no"))));
+        .on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(())))
+        .on(|_: Delivery<MandateNotification>| std::future::ready(Err(HandlerError::poison("no"))));
     let worker = receivers.worker(handlers);
     worker.run_due().await.unwrap();
     // The gauges are set once at the beginning.

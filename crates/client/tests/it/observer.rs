@@ -115,7 +115,7 @@ async fn news_duplicates_and_conflicts_are_told_apart() {
     let receivers = over(Arc::new(MemoryStore::new().inbox()), options);
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND)).await;
-    receivers.worker(Handlers::new().payment_outcome(nothing)).run_due().await.unwrap();
+    receivers.worker(Handlers::new().on(nothing)).run_due().await.unwrap();
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND).replace('}', r#","mps_user_id":"U9"}"#)).await;
     let told = seen.lock().unwrap();

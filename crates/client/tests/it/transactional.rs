@@ -42,7 +42,7 @@ where
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND)).await;
     let options = WorkerOptions::new().schedule(Schedule::new([0, 1, 1].map(Duration::from_secs), 0));
-    let handlers = Handlers::new().transactional(move |received: Delivery<PaymentOutcome>| {
+    let handlers = Handlers::new().on_transactional(move |received: Delivery<PaymentOutcome>| {
         let work = work(if received.attempt == 1 { first } else { Then::End });
         async move { Ok(work) }
     });
@@ -171,11 +171,11 @@ async fn a_history_changes_with_the_messages_that_are_handled() {
     let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let receivers = over(Arc::new(store.inbox()), options());
     let handlers = Handlers::new()
-        .transactional(|received: Delivery<MandateActionOutcome>| async move {
+        .on_transactional(|received: Delivery<MandateActionOutcome>| async move {
             let (message, at) = (received.message.into(), received.received_at);
             Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
         })
-        .transactional(|received: Delivery<MandateNotification>| async move {
+        .on_transactional(|received: Delivery<MandateNotification>| async move {
             let (message, at) = (received.message.into(), received.received_at);
             Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, at).map(|_| ())))
         });

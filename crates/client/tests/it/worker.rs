@@ -31,14 +31,14 @@ async fn each_handler_gets_its_messages_once() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let (payments, queries) = (seen.clone(), seen.clone());
     let handlers = Handlers::new()
-        .payment_outcome(move |received: Delivery<PaymentOutcome>| {
+        .on(move |received: Delivery<PaymentOutcome>| {
             let payments = payments.clone();
             async move {
                 payments.lock().unwrap().push(received.message.transaction_status.to_string());
                 Ok(())
             }
         })
-        .query(move |received: Delivery<QueryNotification>| {
+        .on(move |received: Delivery<QueryNotification>| {
             let queries = queries.clone();
             async move {
                 queries.lock().unwrap().push(received.message.case_id.to_string());
@@ -57,6 +57,30 @@ async fn each_handler_gets_its_messages_once() {
     assert_eq!((counts.pending, counts.completed), (2, 2), "two kinds have no handler");
 }
 
+#[tokio::test]
+async fn a_handler_of_any_message_gets_those_that_no_other_handler_is_for() {
+    let (inbox, receivers, _) = setup();
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (any, payments) = (seen.clone(), seen.clone());
+    let own = move |received: Delivery<PaymentOutcome>| {
+        payments.lock().unwrap().push(received.message.transaction_status.to_string());
+        std::future::ready(Ok(()))
+    };
+    let other = move |received: Delivery<Message>| {
+        any.lock().unwrap().push(received.message.kind().to_string());
+        std::future::ready(Ok(()))
+    };
+    let handlers = Handlers::new().on(own).on_any(other);
+    assert_eq!(handlers.kinds(), MessageKind::ALL);
+    for kind in MessageKind::ALL {
+        deliver(&receivers, kind, &message(kind)).await;
+    }
+    let worker = receivers.worker(handlers).with_options(one_by_one());
+    assert_eq!(worker.run_due().await.unwrap(), MessageKind::ALL.len());
+    assert_eq!(*seen.lock().unwrap(), ["mandate_outcome", "mandate_notification", "ACSC", "query"]);
+    assert_eq!(inbox.counts().await.unwrap().pending, 0);
+}
+
 fn one_by_one() -> WorkerOptions {
     WorkerOptions::new().concurrency(1)
 }
@@ -67,7 +91,7 @@ where
     F: Future<Output = Result<(), HandlerError>> + Send + 'static,
 {
     let calls = calls.clone();
-    receivers.worker(Handlers::new().payment_outcome(move |_: Delivery<PaymentOutcome>| {
+    receivers.worker(Handlers::new().on(move |_: Delivery<PaymentOutcome>| {
         calls.fetch_add(1, Ordering::SeqCst);
         what()
     }))
@@ -174,7 +198,7 @@ async fn findings_in_the_headers_reach_the_handler() {
     let (_, receivers, _) = setup();
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let findings = seen.clone();
-    let handlers = Handlers::new().payment_outcome(move |received: Delivery<PaymentOutcome>| {
+    let handlers = Handlers::new().on(move |received: Delivery<PaymentOutcome>| {
         let odd = received.findings.iter().map(|finding| format!("{} {}", finding.rule, finding.pointer));
         findings.lock().unwrap().extend(odd);
         async { Ok(()) }
@@ -195,7 +219,7 @@ async fn a_running_worker_is_woken_and_finishes_what_it_began() {
     let (begun, mut handling) = tokio::sync::mpsc::unbounded_channel::<()>();
     let gate = Arc::new(tokio::sync::Semaphore::new(0));
     let pass = gate.clone();
-    let handlers = Handlers::new().payment_outcome(move |_: Delivery<PaymentOutcome>| {
+    let handlers = Handlers::new().on(move |_: Delivery<PaymentOutcome>| {
         let (begun, pass) = (begun.clone(), pass.clone());
         async move {
             begun.send(()).unwrap();
@@ -247,7 +271,7 @@ async fn a_handler_that_outlives_the_grace_is_dropped_and_its_message_handled_ag
 #[tokio::test]
 async fn a_worker_that_may_handle_none_at_once_handles_one() {
     let (inbox, receivers, _) = setup();
-    let handlers = Handlers::new().payment_outcome(|_: Delivery<PaymentOutcome>| async { Ok(()) });
+    let handlers = Handlers::new().on(|_: Delivery<PaymentOutcome>| async { Ok(()) });
     let options = WorkerOptions::new().concurrency(0).poll(Duration::from_secs(3600));
     let running = tokio::spawn(receivers.worker(handlers).with_options(options).run(std::future::pending()));
     for _ in 0..10 {
@@ -296,7 +320,7 @@ async fn a_delivery_prints_nothing_of_its_message() {
     deliver(&receivers, KIND, &message(KIND).replace('}', r#","mps_user_id":"SECRET"}"#)).await;
     let shown: Arc<Mutex<String>> = Arc::default();
     let seen = shown.clone();
-    let handlers = Handlers::new().payment_outcome(move |received: Delivery<PaymentOutcome>| {
+    let handlers = Handlers::new().on(move |received: Delivery<PaymentOutcome>| {
         let seen = seen.clone();
         async move {
             *seen.lock().unwrap() = format!("{received:?}");

@@ -37,7 +37,7 @@ async fn a_biller_is_tested_in_a_few_lines() -> Result<(), Box<dyn Error>> {
     // A payment that is delivered twice and out of order is handled once for each status.
     let handled = Said::default();
     let seen = handled.clone();
-    let handlers = Handlers::new().payment_outcome(move |received: Delivery<PaymentOutcome>| {
+    let handlers = Handlers::new().on(move |received: Delivery<PaymentOutcome>| {
         seen.lock().unwrap().push(received.message.transaction_status.to_string());
         async { Ok::<(), HandlerError>(()) }
     });

@@ -50,7 +50,7 @@ async fn open(found: &Surroundings) -> SqliteStore {
 fn receivers(found: &Surroundings, store: &SqliteStore) -> (Receivers<SqliteInbox>, Handlers<SqliteInbox>) {
     let options = ReceiversOptions::new().clock(Arc::new(found.clock));
     let receivers = Receivers::new(found.keys.opener(), API_KEY, Arc::new(store.inbox()), options).unwrap();
-    let handlers = Handlers::new().transactional(|received: Delivery<QueryNotification>| async move {
+    let handlers = Handlers::new().on_transactional(|received: Delivery<QueryNotification>| async move {
         let case = received.message.case_id.to_string();
         Ok(SqliteWork::new(move |transaction| {
             transaction.connection().execute("INSERT INTO effect VALUES (?1)", [case])?;
