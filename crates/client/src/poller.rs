@@ -18,6 +18,7 @@ pub use options::PollerOptions;
 pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
 
 use crate::{StatementClient, measure};
+use bankrail_http::{FORGET_EVERY, Recurring};
 use bankrail_statement::{AccountId, SeenEntries, TransactionalSeenEntries};
 use bankrail_values::Timestamp;
 use sink::{Plain, Sink, Transactional};
@@ -29,10 +30,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use step::{Slot, Turn};
 use tokio::sync::{Mutex, MutexGuard, Notify, watch};
-use tokio::task::JoinSet;
-
-/// How often old entries are forgotten.
-const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 /// Polls the statements of accounts, and hands each new entry to a handler.
 ///
@@ -162,11 +159,9 @@ impl Poller {
         let mut stop = std::pin::pin!(stop);
         let (stopping, stopped) = watch::channel(false);
         // Runs beside the polls and ends with this function.
-        let mut forgetting = JoinSet::new();
-        if let Some(retention) = self.0.options.retention {
-            let poller = self.clone();
-            forgetting.spawn(async move { poller.forget_regularly(retention).await });
-        }
+        let _forgetting = self.0.options.retention.map(|retention| {
+            Recurring::start(FORGET_EVERY, self.clone(), move |poller| async move { poller.forget(retention).await })
+        });
         loop {
             let turn = tokio::select! {
                 biased;
@@ -279,17 +274,14 @@ impl Poller {
         }
     }
 
-    async fn forget_regularly(&self, retention: Duration) {
-        loop {
-            let day = self.now().saturating_sub(retention).date();
-            for (account, label) in self.0.accounts.iter().zip(&self.0.labels) {
-                match self.0.sink.store().forget_before(&account.id, day).await {
-                    Ok(0) => {}
-                    Ok(forgotten) => tracing::info!(account = label, forgotten, "old entries were forgotten"),
-                    Err(error) => tracing::error!(account = label, %error, "the store of seen entries failed"),
-                }
+    async fn forget(&self, retention: Duration) {
+        let day = self.now().saturating_sub(retention).date();
+        for (account, label) in self.0.accounts.iter().zip(&self.0.labels) {
+            match self.0.sink.store().forget_before(&account.id, day).await {
+                Ok(0) => {}
+                Ok(forgotten) => tracing::info!(account = label, forgotten, "old entries were forgotten"),
+                Err(error) => tracing::error!(account = label, %error, "the store of seen entries failed"),
             }
-            tokio::time::sleep(FORGET_EVERY).await;
         }
     }
 

@@ -12,6 +12,7 @@ mod head_bounds;
 pub mod names;
 #[cfg(feature = "operations")]
 pub mod operations;
+mod recurring;
 mod request_key;
 mod retry_after;
 #[cfg(feature = "serve")]
@@ -25,5 +26,6 @@ pub use endpoint::{AnswerBy, Endpoint, EndpointFault, serve};
 #[cfg(feature = "endpoint-url")]
 pub use endpoint_url::{AddressError, AddressFault, EndpointUrl};
 pub use head_bounds::{HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault};
+pub use recurring::{FORGET_EVERY, Recurring};
 pub use request_key::{RequestKey, RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 pub use retry_after::RetryAfter;

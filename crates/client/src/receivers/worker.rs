@@ -8,6 +8,7 @@ pub use options::WorkerOptions;
 
 use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhandled};
 use crate::measure;
+use bankrail_http::{FORGET_EVERY, Recurring};
 use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner};
 use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, Timestamp, jitter};
 use bankrail_webhook::DeliveryHeaders;
@@ -18,9 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-
-/// The time between two removals of old messages.
-const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 /// Hands messages from the inbox to handlers.
 ///
@@ -92,19 +90,15 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let worker = Arc::new(self);
         let mut stop = std::pin::pin!(stop);
         let mut running = JoinSet::new();
-        // Runs beside the handlers and ends with this function.
-        let mut forgetting = JoinSet::new();
-        if let Some(retention) = worker.retention {
-            let worker = worker.clone();
-            forgetting.spawn(async move { worker.forget_regularly(retention).await });
-        }
+        // Both run beside the handlers and end with this function.
+        let _forgetting = worker.retention.map(|retention| {
+            Recurring::start(FORGET_EVERY, worker.clone(), move |worker| async move { worker.forget(retention).await })
+        });
         #[cfg(feature = "metrics")]
-        let mut measuring = JoinSet::new();
-        #[cfg(feature = "metrics")]
-        if let Some(interval) = worker.options.gauge_interval {
-            let worker = worker.clone();
-            measuring.spawn(async move { worker.measure_regularly(interval).await });
-        }
+        let _measuring = worker.options.gauge_interval.map(|interval| {
+            let interval = interval.max(Duration::from_secs(1));
+            Recurring::start(interval, worker.clone(), |worker| async move { worker.measure().await })
+        });
         loop {
             // Created before the inbox is asked, so that no arrival in between is missed.
             let arrived = worker.arrived.notified();
@@ -243,13 +237,10 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     }
 
     #[cfg(feature = "metrics")]
-    async fn measure_regularly(&self, interval: Duration) {
-        loop {
-            match self.state_of_inbox().await {
-                Ok((counts, oldest)) => measure::inbox(counts, oldest),
-                Err(error) => tracing::error!(%error, "the inbox failed"),
-            }
-            tokio::time::sleep(interval.max(Duration::from_secs(1))).await;
+    async fn measure(&self) {
+        match self.state_of_inbox().await {
+            Ok((counts, oldest)) => measure::inbox(counts, oldest),
+            Err(error) => tracing::error!(%error, "the inbox failed"),
         }
     }
 
@@ -259,14 +250,11 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         Ok((counts, oldest.map_or(Duration::ZERO, |received| self.clock.now().saturating_since(received))))
     }
 
-    async fn forget_regularly(&self, retention: Duration) {
-        loop {
-            match self.inbox.forget(self.clock.now().saturating_sub(retention).saturating_sub(EXPIRY_GRACE)).await {
-                Ok(0) => {}
-                Ok(forgotten) => tracing::info!(forgotten, "old handled messages were forgotten"),
-                Err(error) => tracing::error!(%error, "the inbox failed"),
-            }
-            tokio::time::sleep(FORGET_EVERY).await;
+    async fn forget(&self, retention: Duration) {
+        match self.inbox.forget(self.clock.now().saturating_sub(retention).saturating_sub(EXPIRY_GRACE)).await {
+            Ok(0) => {}
+            Ok(forgotten) => tracing::info!(forgotten, "old handled messages were forgotten"),
+            Err(error) => tracing::error!(%error, "the inbox failed"),
         }
     }
 

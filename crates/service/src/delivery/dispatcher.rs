@@ -17,7 +17,7 @@ use super::post::{Outcome, Stored, Terms, post};
 use super::snapshot::DispatcherSnapshot;
 use super::transport::Transport;
 use crate::measure;
-use bankrail_http::CpuPool;
+use bankrail_http::{CpuPool, FORGET_EVERY, Recurring};
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, Intervention, Lease, LeaseOwner, LeaseRequest,
     OutboxEntry, OutboxStore, Outgoing,
@@ -169,19 +169,16 @@ impl Dispatcher {
         let (leaving, mut left) = mpsc::unbounded_channel();
         let mut places = Places::new(&self.shared.options);
         let mut pauses = Pauses::new(&self.shared.options);
-        // Runs beside the deliveries and ends with this function.
-        let mut forgetting = JoinSet::new();
-        if let Some(retention) = self.shared.options.retention {
+        // Both run beside the deliveries and end with this function.
+        let _forgetting = self.shared.options.retention.map(|retention| {
             let shared = Arc::clone(&self.shared);
-            forgetting.spawn(async move { shared.forget_regularly(retention).await });
-        }
+            Recurring::start(FORGET_EVERY, shared, move |shared| async move { shared.forget(retention).await })
+        });
         #[cfg(feature = "metrics")]
-        let mut measuring = JoinSet::new();
-        #[cfg(feature = "metrics")]
-        if let Some(interval) = self.shared.options.gauge_interval {
-            let shared = Arc::clone(&self.shared);
-            measuring.spawn(async move { shared.measure_regularly(interval).await });
-        }
+        let _measuring = self.shared.options.gauge_interval.map(|interval| {
+            let (interval, shared) = (interval.max(Duration::from_secs(1)), Arc::clone(&self.shared));
+            Recurring::start(interval, shared, |shared| async move { shared.measure().await })
+        });
         loop {
             // One lease for all the places that have become free, because each lease is a write to the outbox.
             while let Some(ended) = under_way.try_join_next_with_id() {
@@ -218,9 +215,6 @@ impl Dispatcher {
         Ok(made.len())
     }
 }
-
-/// The time between two removals of old messages.
-const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 /// How long the dispatcher must be idle before it asks the outbox when the next entry is due.
 const QUIET: Duration = Duration::from_millis(1);
@@ -439,24 +433,18 @@ impl Shared {
     }
 
     #[cfg(feature = "metrics")]
-    async fn measure_regularly(&self, interval: Duration) {
-        loop {
-            match self.snapshot().await {
-                Ok(snapshot) => measure::delivery::snapshot(&snapshot),
-                Err(error) => tracing::error!(error = %error, "the outbox failed"),
-            }
-            tokio::time::sleep(interval.max(Duration::from_secs(1))).await;
+    async fn measure(&self) {
+        match self.snapshot().await {
+            Ok(snapshot) => measure::delivery::snapshot(&snapshot),
+            Err(error) => tracing::error!(error = %error, "the outbox failed"),
         }
     }
 
-    async fn forget_regularly(&self, retention: Duration) {
-        loop {
-            match self.outbox.forget(self.clock.now().saturating_sub(retention)).await {
-                Ok(0) => {}
-                Ok(forgotten) => tracing::info!(forgotten, "old delivered messages were forgotten"),
-                Err(error) => tracing::error!(error = %error, "the outbox failed"),
-            }
-            tokio::time::sleep(FORGET_EVERY).await;
+    async fn forget(&self, retention: Duration) {
+        match self.outbox.forget(self.clock.now().saturating_sub(retention)).await {
+            Ok(0) => {}
+            Ok(forgotten) => tracing::info!(forgotten, "old delivered messages were forgotten"),
+            Err(error) => tracing::error!(error = %error, "the outbox failed"),
         }
     }
 
