@@ -1,5 +1,6 @@
 //! How a command ends.
 
+pub(crate) use bankrail::values::causes;
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
@@ -87,21 +88,6 @@ impl From<io::Error> for Failure {
             }
         }
     }
-}
-
-/// An error with all its causes in one line. A layer that quotes its cause is not followed by the cause again.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        let text = next.to_string();
-        if !line.contains(&text) {
-            line.push_str(": ");
-            line.push_str(&text);
-        }
-        cause = next.source();
-    }
-    line
 }
 
 #[cfg(test)]

@@ -58,18 +58,3 @@ pub enum JudgeError {
 pub(crate) fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> JudgeError {
     JudgeError::Request(error.into())
 }
-
-/// An error with all its causes in one line. A layer that quotes its cause is not followed by the cause again.
-pub(crate) fn causes(error: &dyn Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        let text = next.to_string();
-        if !line.contains(&text) {
-            line.push_str(": ");
-            line.push_str(&text);
-        }
-        cause = next.source();
-    }
-    line
-}

@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+mod causes;
 mod clock;
 mod code;
 mod currency;
@@ -23,6 +24,7 @@ mod time_uuid;
 mod timestamp;
 mod uuids;
 
+pub use causes::causes;
 #[cfg(feature = "coarse-clock")]
 pub use clock::CoarseClock;
 pub use clock::{Clock, ManualClock, SystemClock};

@@ -1,8 +1,8 @@
 //! Calls as they are, without a client that would put anything right.
 
 use super::target::Target;
-use crate::error::causes;
 use bankrail_client_assertion::token::FORM_CONTENT_TYPE;
+use bankrail_values::causes;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
 use reqwest::{Method, Url};
 use std::time::Duration;

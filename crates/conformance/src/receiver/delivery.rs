@@ -1,9 +1,9 @@
 //! One delivery, as the judge makes it, and what is heard in return.
 
 use crate::client::{address, below};
-use crate::error::{JudgeError, causes};
+use crate::error::JudgeError;
 use bankrail_http::BodyReader;
-use bankrail_values::{HyphenatedUuid, excerpt};
+use bankrail_values::{HyphenatedUuid, causes, excerpt};
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
 use bankrail_webhook::{EachKind, MessageKind};
 use bytes::Bytes;
