@@ -1,9 +1,11 @@
 //! Builders for a report of one account: one balance, a summary, entries.
 
+mod creation_time;
 mod entry;
 mod report;
 mod written;
 
+pub use creation_time::CreationTime;
 pub use entry::EntryBuilder;
 pub use report::{ReportBuilder, ReportIds};
 pub use written::{WrittenEntry, WrittenReport};
@@ -35,12 +37,6 @@ pub enum BuildError {
     UnlistedCurrency {
         /// The currency.
         found: Currency,
-    },
-    /// The creation time has no offset or no fraction digits.
-    #[error("expected a creation time with fraction digits and offset, found {found}")]
-    CreationTime {
-        /// The creation time.
-        found: String,
     },
     /// A text is too short, too long, not of its form, or holds a character that XML cannot carry.
     #[error("unfit value for {path}: {kind}")]

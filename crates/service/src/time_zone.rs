@@ -73,7 +73,7 @@ mod tests {
         let zone = ReportTimeZone::named(zone.to_owned());
         zone.check().unwrap();
         let local = zone.local(instant.parse().unwrap());
-        let text = bankrail_camt052::DateTime::from_time(local, 3).to_string();
+        let text = bankrail_camt052::CreationTime::from_time(local).to_string();
         let day = zone.day_of(instant.parse().unwrap());
         assert!(text.starts_with(&day.to_string()), "{day} is the day of {text}");
         text

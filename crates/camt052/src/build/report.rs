@@ -1,7 +1,7 @@
 //! A statement from a balance and entries.
 
-use super::BuildError;
 use super::written::{TAIL, WrittenEntry, WrittenReport};
+use super::{BuildError, CreationTime};
 use crate::{Document, Report};
 use bankrail_camt::{
     Account, AccountId, Amount, Balance, BalanceCode, BalanceSubType, BalanceType, BalanceTypeCode, CurrencyCode, Date,
@@ -34,7 +34,7 @@ use bankrail_values::{Currency, Money, SimpleUuid};
 pub struct ReportBuilder {
     ids: ReportIds,
     source: String,
-    created_at: DateTime,
+    created_at: CreationTime,
     account: String,
     balance: Money,
     balance_date: bankrail_values::Date,
@@ -62,7 +62,7 @@ impl ReportBuilder {
     ///
     /// - `ids`: the identifications of message and report
     /// - `source`: the system that the figures come from, `RptgSrc/Prtry`
-    /// - `created_at`: the creation time, with fraction digits and offset
+    /// - `created_at`: the creation time
     /// - `account`: the account's identifier, `Acct/Id/Othr/Id`
     /// - `balance`: negative when overdrawn; its currency is the account's
     /// - `balance_date`: the date of the balance
@@ -70,7 +70,7 @@ impl ReportBuilder {
     pub fn new(
         ids: ReportIds,
         source: impl Into<String>,
-        created_at: DateTime,
+        created_at: CreationTime,
         account: impl Into<String>,
         balance: Money,
         balance_date: bankrail_values::Date,
@@ -191,16 +191,14 @@ impl ReportBuilder {
         if !self.unlisted_currency && !currency.is_listed() {
             return Err(BuildError::UnlistedCurrency { found: currency });
         }
-        if self.created_at.offset().is_none() || self.created_at.fraction_digits() == 0 {
-            return Err(BuildError::CreationTime { found: self.created_at.to_string() });
-        }
+        let created_at = DateTime::from(self.created_at);
         let mut header = GroupHeader::new(self.ids.message.to_string().into());
-        header.created_at = Some(self.created_at.clone());
+        header.created_at = Some(created_at.clone());
         let mut account = Account::new(AccountId::Other(OtherAccountId::new(self.account.into())));
         account.currency = Some(CurrencyCode::from(currency));
         account.name = self.account_name.map(Into::into);
         let mut report = Report::new(self.ids.report.to_string().into(), account);
-        report.created_at = Some(self.created_at);
+        report.created_at = Some(created_at);
         report.source = Some(ReportingSource::Proprietary(self.source.into()));
         let mut kind = BalanceType::new(BalanceTypeCode::Code(self.balance_code));
         kind.sub_kind = Some(BalanceSubType::Proprietary(self.balance_sub_type.into()));

@@ -1,7 +1,10 @@
 //! Specification: Statement payload. One test per row of its table, on what the builder emits.
 
 use crate::tree::{leaves, texts};
-use bankrail_camt052::{BuildError, Document, EntryBuilder, FindingKind, Mode, ReadOptions, ReportBuilder, ReportIds};
+use bankrail_camt052::{
+    BuildError, CreationTime, DateTime, Document, EntryBuilder, FindingKind, Mode, ReadOptions, ReportBuilder,
+    ReportIds,
+};
 use bankrail_values::{Date, SimpleUuid};
 
 fn builder() -> ReportBuilder {
@@ -70,19 +73,10 @@ fn group_header_message_id() {
 fn group_header_creation_time() {
     assert_texts("GrpHdr/CreDtTm", &["2021-07-29T17:10:05.1750344+10:00"]);
     for refused in ["2021-07-29T17:10:05.1750344", "2021-07-29T17:10:05+10:00"] {
-        let date = Date::parse("2021-07-29").unwrap();
-        let id = SimpleUuid::parse("44b756ed60c8496391a768af90073f3f").unwrap();
-        let balance = "1.00 AUD".parse().unwrap();
-        let built = ReportBuilder::new(
-            ReportIds { message: id, report: id },
-            "CMM",
-            refused.parse().unwrap(),
-            "1",
-            balance,
-            date,
-        )
-        .build();
-        assert!(built.is_err(), "{refused}");
+        let expected = format!("expected a creation time with fraction digits and offset, found {refused:?}");
+        assert_eq!(refused.parse::<CreationTime>().unwrap_err().to_string(), expected);
+        let at: DateTime = refused.parse().unwrap();
+        assert_eq!(CreationTime::try_from(at).unwrap_err().to_string(), expected);
     }
 }
 

@@ -2,16 +2,13 @@
 
 use crate::ProviderOptions;
 use crate::ledger::{LedgerEntry, LedgerPage, PageEntry};
-use crate::time_zone::ReportTimeZone;
-use bankrail_camt052::{BuildError, DateTime, Entry, ReportBuilder, ReportIds, WriteError, WrittenEntry};
+use bankrail_camt052::{BuildError, CreationTime, Entry, ReportBuilder, ReportIds, WriteError, WrittenEntry};
 use bankrail_statement::{AccountKind, StatementResponse, apply_narrative};
 use bankrail_values::{Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
 use std::fmt;
 use uuid::Uuid;
 
-/// The digits after the seconds in a report's times.
-const FRACTION_DIGITS: u8 = 3;
 /// An estimate of an entry's length in bytes, so that the body is seldom reallocated.
 const BYTES_AN_ENTRY: usize = 1024;
 
@@ -68,7 +65,7 @@ pub(crate) fn write(
         // Default: the message id is the request key without its hyphens.
         ReportIds { message: key.to_simple(), report: SimpleUuid::from(Uuid::new_v4()) },
         account.reporting_source.as_deref().unwrap_or(&options.reporting_source),
-        created_at(now, &options.report_time_zone),
+        CreationTime::from_time(options.report_time_zone.local(now)),
         response.account.as_str(),
         // With the currency's number of decimals, if no digit is lost.
         balance.rescale_to_minor_units().unwrap_or(balance),
@@ -93,8 +90,4 @@ fn shown(entry: LedgerEntry, account: AccountKind, narrative: bool) -> Entry {
     let LedgerEntry { mut entry, channel } = entry;
     apply_narrative(&mut entry, channel, account, narrative);
     entry
-}
-
-fn created_at(now: Timestamp, zone: &ReportTimeZone) -> DateTime {
-    DateTime::from_time(zone.local(now), FRACTION_DIGITS)
 }

@@ -31,6 +31,7 @@ pub(super) const ROWS: [Row; 29] = [
         }
     }),
     ("S6.5", "GrpHdr/CreDtTm has fractional seconds and an offset", Part::Message, |message| {
+        // What the specification demands, stated apart from `CreationTime`, which the judged provider may be made with.
         let whole = |at: &DateTime| at.fraction_digits() > 0 && at.offset().is_some();
         time(message, "GrpHdr/CreDtTm", whole, "a time with fractional seconds and an offset")
     }),

@@ -1,0 +1,54 @@
+//! The creation time of a report.
+
+use bankrail_camt::DateTime;
+use bankrail_values::ValueError;
+use std::fmt;
+
+/// The digits after the seconds in a time that is made for a report (Default: "Statement payload").
+const FRACTION_DIGITS: u8 = 3;
+const EXPECTED: &str = "a creation time with fraction digits and offset";
+
+/// When a report was created, `CreDtTm`: a time with fraction digits and offset (Specification: "Statement payload").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreationTime(DateTime);
+
+impl CreationTime {
+    /// A time with three fraction digits and the offset of `at`, as [`DateTime::from_time`] has it.
+    #[must_use]
+    pub fn from_time(at: time::OffsetDateTime) -> Self {
+        Self(DateTime::from_time(at, FRACTION_DIGITS))
+    }
+
+    /// Reads a time with any number of fraction digits but none.
+    ///
+    /// # Errors
+    /// [`ValueError`] for any other text.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
+        DateTime::parse(text).map_err(|_| ValueError::new(EXPECTED, text))?.try_into()
+    }
+}
+
+bankrail_values::impl_parsed_value!(CreationTime, ValueError);
+
+impl fmt::Display for CreationTime {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl TryFrom<DateTime> for CreationTime {
+    type Error = ValueError;
+
+    fn try_from(at: DateTime) -> Result<Self, ValueError> {
+        if at.offset().is_none() || at.fraction_digits() == 0 {
+            return Err(ValueError::new(EXPECTED, &at.to_string()));
+        }
+        Ok(Self(at))
+    }
+}
+
+impl From<CreationTime> for DateTime {
+    fn from(at: CreationTime) -> Self {
+        at.0
+    }
+}
