@@ -82,7 +82,7 @@ ALSO = {
     "correlation": {"S21.16"},
     "attended": {"S21.11", "S21.17"},
     "request-key": {"S21.18"},
-    # A notification may be of a pending action too, and so does the story of a mandate begin.
+    # A notification can be of a pending action too, and a mandate's life begins with one.
     "pending": {"S13.16", "S23.18"},
     "text": {"S10.1", "S10.2"},
     # What is not read is not judged.
@@ -106,7 +106,7 @@ RUNS = [
     "kind",
     "required",
 ]
-# A receiver that has gone, or takes no good message, leaves rows behind it.
+# Rows are not run after a receiver has ended or takes no good message.
 LEAVES = {"bomb", "body", "deep", "request-key"}
 
 

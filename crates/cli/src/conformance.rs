@@ -189,7 +189,7 @@ fn api_key_header(name: Option<&str>) -> Result<HeaderName, Failure> {
     })
 }
 
-/// What must be given.
+/// The value of a setting, or a failure if it was not given.
 fn needed<T>(found: Option<T>, what: &str, next: &str) -> Result<T, Failure> {
     found.ok_or_else(|| Failure::unable(format_args!("{what}, found none"), next))
 }

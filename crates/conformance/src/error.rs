@@ -3,7 +3,7 @@
 use bankrail_http::tls::TlsError;
 use std::error::Error;
 
-/// Why there is no judgement. A row that fails is none of these: it is part of the judgement.
+/// Why there is no judgement. A row that fails is no error, but part of the judgement.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {

@@ -1,4 +1,4 @@
-//! Bodies that arrive badly.
+//! Bodies that arrive slowly, cut off, compressed or too long.
 
 use axum::body::Body;
 use bytes::Bytes;

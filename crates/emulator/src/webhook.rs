@@ -4,7 +4,7 @@ use bankrail_values::{BoundedText, HyphenatedUuid};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
 use std::fmt;
 
-/// A message of the bank, with the headers of its delivery if they are decided.
+/// A message of the bank, with the headers of its delivery if it has them already.
 ///
 /// Any of the four messages is one; the bank makes its headers when it delivers it. Those of a story have their headers
 /// from the beginning.

@@ -29,7 +29,7 @@ pub(crate) enum Refusal {
     Body(BodyError),
     /// The body is compressed.
     Encoding(Failure),
-    /// A limit is used up, or was not reached; and whether the answer says what is left of it.
+    /// A limit is used up, or its counters could not be reached. True if the answer says what is left.
     Limit(LimitRefusal, bool),
     Store(StoreError),
     /// The request could not be recorded. The failure of the audit log was logged.

@@ -194,7 +194,7 @@ impl Cache {
             }
         }
         let records = self.records.values().map(|(_, record)| record.clone());
-        // Somebody else may have written to the tables.
+        // Another program may have written to the tables.
         let book = CustomerBook::new(records).map_err(|error| StoreError::new(StoreErrorKind::Corrupt, error))?;
         let book = Arc::new(book);
         self.book = Some((last, Arc::clone(&book)));

@@ -1,4 +1,4 @@
-//! The poller, and what it has to say beside entries.
+//! The poller, and what it reports beside entries.
 
 use super::event::{Event, Trouble};
 use super::journal::{Journal, Teller};
@@ -33,7 +33,7 @@ pub(super) struct Polling {
     told: HashMap<AccountId, Told>,
 }
 
-/// What was told of an account.
+/// What was reported of an account.
 #[derive(Default)]
 struct Told {
     stopped: bool,
@@ -93,10 +93,10 @@ impl Polling {
         }
     }
 
-    /// Tells what is new of the accounts. True if every one is stopped.
+    /// Reports what has changed about the accounts. True if every one is stopped.
     fn watch(&mut self) -> bool {
         let statuses = self.poller.status();
-        // An account that there is no room for is told of at a later look.
+        // An account for which there is no room is reported at a later look.
         for status in statuses.iter().take_while(|_| self.teller.has_room()) {
             let told = self.told.entry(status.account.clone()).or_default();
             for event in news(status, told) {
@@ -108,7 +108,7 @@ impl Polling {
     }
 }
 
-/// What was not told yet of an account.
+/// What was not reported yet of an account.
 fn news(status: &AccountStatus, told: &mut Told) -> Vec<Event> {
     let mut events = Vec::new();
     if let Some(failure) = &status.last_failure

@@ -114,7 +114,7 @@ fn not_bound(listen: SocketAddr, error: &io::Error) -> Failure {
     }
 }
 
-/// Tells of duplicates and refusals. News and conflicts are told of when they are handled.
+/// Reports duplicates and refusals. New messages and conflicts are reported when they are handled.
 fn observed(delivery: &ObservedDelivery, teller: &Teller) {
     let (at, kind) = (SystemClock.now(), delivery.kind.to_string());
     let message_id = delivery.headers.map(|headers| headers.message_id);

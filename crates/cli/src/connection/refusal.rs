@@ -11,7 +11,7 @@ use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
 const LATER: &str = "try again later; the fault is the provider's";
 const SHOW: &str = "show the provider this line";
 
-/// The end of a command without a token.
+/// The failure of a command that got no token.
 pub(crate) fn token_failure(error: &TokenError) -> Failure {
     let (what, next) = match error {
         TokenError::Refused { status, code, description, .. } => {
@@ -35,7 +35,7 @@ pub(crate) fn token_failure(error: &TokenError) -> Failure {
     Failure::refused(format_args!("{what}{}", key_text(error.request_key())), next)
 }
 
-/// The end of a command without a statement.
+/// The failure of a command that got no statement.
 pub(crate) fn statement_failure(error: &StatementError) -> Failure {
     let (what, next) = match error {
         StatementError::Token(error) => return token_failure(error),

@@ -130,7 +130,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| damaged(path, &error))
 }
 
-/// A file that is missing or damaged. It is never replaced: what it held may be all that there was.
+/// A file that is missing or damaged. It is never replaced, because its content may exist nowhere else.
 pub(super) fn damaged(path: &Path, error: &dyn std::error::Error) -> Failure {
     Failure::unable(
         format_args!("{}: {}", path.display(), causes(error)),

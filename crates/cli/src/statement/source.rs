@@ -82,7 +82,7 @@ impl Source {
         format!("{}: {path}: {}", self.place(error.position()), error.kind())
     }
 
-    /// The end of a command that cannot read on.
+    /// The failure of a command that cannot read further.
     pub(crate) fn failure(&self, error: &ReadError) -> Failure {
         match error.kind() {
             ReadErrorKind::Io(cause) => input::unreadable(&self.name, cause),

@@ -169,7 +169,7 @@ impl Poller {
                     None => self.stop(index, PollError::Handler { times, source }),
                 }
             }
-            // The page may be recorded. The store knows at the next try.
+            // The page may be recorded; the next try asks the store.
             Err(error) => self.store_failed(index, &error),
         }
         false

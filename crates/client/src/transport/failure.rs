@@ -1,4 +1,4 @@
-//! What is asked of every failed call, whichever endpoint it was made to.
+//! What callers ask about every failed call, whichever endpoint it was made to.
 
 use crate::ExchangeError;
 use bankrail_values::{HyphenatedUuid, Timestamp, excerpt};

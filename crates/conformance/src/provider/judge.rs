@@ -213,7 +213,7 @@ pub(super) fn differs(expected: &str, found: Option<&str>) -> String {
     format!("expected {expected}, found {found}")
 }
 
-/// Passed if there is an endpoint at the path of the specification. At another path it is somebody's choice.
+/// Passed if there is an endpoint at the path of the specification. Another path is noted, because the caller chose it.
 pub(super) fn path_of(answer: &Answer, url: &reqwest::Url, path: &str) -> Verdict {
     let said = super::body::object(&answer.body).is_ok_and(|members| members.get("error").is_some());
     match answer.status {

@@ -62,7 +62,8 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
     Ok(())
 }
 
-/// No statement has related parties. If one without narrative has them, the two are the wrong way round.
+/// No statement has related parties. If one that was requested without narrative has them, the provider has
+/// interchanged the two.
 async fn nothing_shown(
     judge: &mut Judge,
     statements: &Statements,
@@ -119,7 +120,7 @@ fn count(xml: &str, is_so: impl Fn(Node<'_, '_>) -> bool) -> usize {
     })
 }
 
-/// Zero for what is no statement.
+/// Zero for an answer that is not a statement.
 fn reports(xml: &str, count: impl Fn(Node<'_, '_>) -> usize) -> usize {
     let Ok(document) = roxmltree::Document::parse(xml) else { return 0 };
     let message = child(document.root_element(), "BkToCstmrAcctRpt");

@@ -172,7 +172,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
         if let (Got::Answer(answer), true) = (&got, right) {
             answers.push((place, account.as_str(), answer.clone()));
         }
-        // The row is of the first that is wrong, if there is one.
+        // The row states the first answer that is wrong, if there is one.
         let first_is_right = matches!(&first, Some((_, true)));
         if first.is_none() || (first_is_right && !right) {
             first = Some((got, right));

@@ -52,7 +52,7 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
     judge.row("S20.13", "a right token request is answered 200", status_of(&answer, &[200]));
     judge.row("S20.2", "the path is /v1.0/auth", path_of(&answer, &judge.target.token_url, TOKEN_PATH));
     if answer.status != 200 {
-        // Nothing else can be said about an answer that is not the one.
+        // No other row can judge an answer that is not a token response.
         return Ok(());
     }
     for (id, title, check) in ROWS {

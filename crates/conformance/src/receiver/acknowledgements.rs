@@ -88,9 +88,9 @@ mod tests {
             assert_eq!(judged(&[good, &bad, other]), all(false, true, true), "{bad}");
         }
         assert_eq!(judged(&[good, other, &good.replace("RCVD", "rcvd")]), all(true, false, true));
-        // Neither has text in it.
+        // Neither answer has an id and a status as text.
         assert_eq!(judged(&["RCVD", r#"{"id":7,"status":null}"#]), [("S10.1", false), ("S10.2", false)]);
-        // Nothing is known.
+        // Without an acknowledgement neither row passes.
         assert_eq!(judged(&[]), [("S10.1", false), ("S10.2", false)]);
     }
 }

@@ -59,7 +59,7 @@ pub(super) struct Delivery {
     body: Bytes,
 }
 
-/// What is heard of a receiver.
+/// What a receiver answered.
 pub(super) enum Heard {
     Answer(Answer),
     /// There was no answer, and why.

@@ -129,7 +129,7 @@ mod tests {
             for make in [minimal, usual, whole] {
                 let read = |message: Value| Message::from_json(kind, message.to_string().as_bytes()).unwrap();
                 let (one, two) = (read(make(kind)), read(make(kind)));
-                // Which values real messages have together is not the specification's.
+                // The specification does not say which values real messages have together.
                 let mut findings = one.findings.iter().map(|finding| finding.rule.class());
                 assert!(findings.all(|class| class == RuleClass::Consistency), "{kind}: {:?}", one.findings);
                 // Without members of the key, that of the delivery decides.

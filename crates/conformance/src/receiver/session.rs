@@ -259,7 +259,7 @@ impl Session {
         self.rows
     }
 
-    /// What a good message finds, if it is not acknowledged.
+    /// What the receiver answers to a good message, if it does not acknowledge it.
     pub(super) async fn is_down(&mut self, kind: MessageKind) -> Result<Option<String>, JudgeError> {
         let good = self.sealed(kind, "a good message", &messages::usual(kind))?;
         let heard = self.send(&good).await;
@@ -271,7 +271,7 @@ impl Session {
         Ok(Some(heard.describe()))
     }
 
-    /// Why these deliveries cannot tell anything.
+    /// Why these deliveries show nothing about the row.
     pub(super) fn obstacle(&self, deliveries: &[Delivery]) -> Option<String> {
         if self.silence >= MOST_SILENCE {
             return Some("the receiver no longer answers as before".to_owned());

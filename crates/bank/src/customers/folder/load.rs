@@ -64,7 +64,7 @@ impl Loaded {
         for file in self.files.exposed() {
             tracing::warn!(file = %file.display(), "every user of the machine may read the API key of an endpoint");
         }
-        // None is left out, because a missing part is a fault.
+        // No record is left out here, because a record that lacks a part has a fault.
         Ok(CustomerBook::of_checked(drafts.into_iter().filter_map(Draft::into_record)))
     }
 }

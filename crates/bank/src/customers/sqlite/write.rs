@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub(super) fn put(connection: &Connection, records: &[&CustomerRecord]) -> Result<(), CustomerChangeError> {
     check(connection, records)?;
     let change = next_change(connection)?;
-    // All that is replaced goes first: it may be taken over by another of these customers.
+    // What is replaced is deleted first, because another of these customers may take it over.
     for record in records {
         let code = record.customer.code.as_str();
         for table in TABLES {

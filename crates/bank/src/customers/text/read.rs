@@ -105,7 +105,7 @@ fn verifying_keys(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<KeySet<V
 }
 
 fn read_api_key(reader: &mut Reader<'_>, draft: &mut Draft, mut members: Members<'_, '_>) {
-    // Whoever writes the key itself is told how to hash it, and not only that the member is unknown.
+    // A file with the key itself gets a fault that says how to hash it, not only that the member is unknown.
     for name in ["key", "value", "apikey", "api_key", "secret"] {
         if let Some(value) = members.clear(name) {
             reader.fault(value.span().start, CustomerProblem::ClearApiKey);

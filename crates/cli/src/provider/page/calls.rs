@@ -85,7 +85,7 @@ pub(super) struct OneCall {
     pub(super) row: CallRow,
 }
 
-/// Rows, and where those that come later are had from.
+/// Rows, and the address of the stream of later ones.
 pub(super) struct CallList {
     pub(super) rows: Vec<CallRow>,
     /// The stream of later calls, unless the list shows earlier ones.

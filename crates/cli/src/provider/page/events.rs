@@ -25,7 +25,7 @@ pub(super) const MOST_STREAMS: usize = 16;
 /// How long a stream lasts. The browser then asks for the next one, and says which call it saw last.
 pub(super) const LONGEST: Duration = Duration::from_secs(45);
 
-/// How long the browser waits before it does.
+/// How long the browser waits before it asks for the next stream.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// How often something is sent at least, so that a browser that is gone is noticed.

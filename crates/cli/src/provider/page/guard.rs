@@ -63,7 +63,7 @@ impl Guard {
         if request.method() != Method::GET {
             return Some((StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")], "the page is read-only\n").into_response());
         }
-        // The page that refuses looks like the others.
+        // The page of a refusal has the style of the others.
         if assets::is_asset(uri.path()) {
             return None;
         }

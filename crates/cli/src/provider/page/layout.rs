@@ -70,7 +70,7 @@ impl Paging {
         Self { first, next }
     }
 
-    /// Those of a list at this path whose pages begin after a name.
+    /// The links of a list at this path whose pages begin after a name.
     pub(super) fn after(path: &str, asked: &After, last: Option<&str>) -> Self {
         Self {
             first: asked.after.as_ref().map(|_| path.to_owned()),
@@ -79,7 +79,7 @@ impl Paging {
     }
 }
 
-/// What a list is asked for whose pages begin after a name.
+/// The query of a list whose pages begin after a name.
 #[derive(Deserialize)]
 pub(super) struct After {
     pub(super) after: Option<String>,

@@ -85,7 +85,7 @@ pub(super) fn count(expected: u64, found: Option<&str>) -> Found {
     Found::when(same, &expected.to_string(), found)
 }
 
-/// An entry that cannot be added is another row's.
+/// Another row judges an entry that cannot be added.
 fn sum(view: &View<'_>, expected: Decimal, found: Option<&str>) -> Found {
     if view.sums.unreadable {
         return Found::Absent;
