@@ -10,6 +10,7 @@ use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, Cu
 use bankrail_service::{ProviderOptions, TokenErrorStyle};
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::Clock;
+use futures_util::stream;
 use http::{Request, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -289,6 +290,17 @@ async fn the_third_token_in_a_second_waits() {
     // The other customer has limits of its own.
     let beta = asking(&world.assertion("BETA", &keys()[1]), names::STATEMENT_READ);
     assert_eq!(world.send(token_request(OTHER_KEY, beta)).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_body_that_takes_too_long_or_is_too_large() {
+    let world = World::with(|options| options.max_token_body(2000).body_timeout(Duration::ZERO));
+    let never = Body::from_stream(stream::pending::<Result<String, std::io::Error>>());
+    for (body, status) in [(never, 408), (Body::from(vec![b'x'; 2001]), 413)] {
+        let answer = world.send(token_request(API_KEY, body)).await;
+        assert_eq!((answer.status.as_u16(), &answer.json["error"]), (status, &"invalid_request".into()));
+        assert_eq!(answer.header("x-requestkey").len(), 36);
+    }
 }
 
 #[tokio::test]
