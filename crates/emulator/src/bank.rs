@@ -338,5 +338,5 @@ fn code(text: &str) -> CustomerCode {
 
 /// The deepest cause of an error.
 fn source(error: &dyn Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |deeper| source(deeper))
+    error.source().map_or_else(|| error.to_string(), source)
 }

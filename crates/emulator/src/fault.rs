@@ -61,8 +61,10 @@ pub enum Fault {
 
 const HTML: &str = "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>";
 
+type MakeFault = fn() -> Fault;
+
 /// What each name orders.
-const NAMED: [(&str, fn() -> Fault); 14] = [
+const NAMED: [(&str, MakeFault); 14] = [
     ("429", || Fault::TooManyCalls { retry_after: Some(Duration::from_secs(1)) }),
     ("500", || Fault::Status(500)),
     ("503", || Fault::Status(503)),

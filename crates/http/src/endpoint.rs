@@ -86,6 +86,7 @@ pub enum EndpointFault {
 /// The instant by which an endpoint should answer: an extension of each request that `serve::Server` takes, a little
 /// before the server itself answers with an empty body.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::exhaustive_structs, reason = "an instant, and no more")]
 pub struct AnswerBy(pub Instant);
 
 /// Takes a request through the steps of an endpoint. Returns the caller, if the API key was known, and the outcome.

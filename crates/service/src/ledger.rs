@@ -174,6 +174,7 @@ impl LedgerEntry {
 /// is sent without reading them, as long as nothing in it is hidden.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "all entries of a page are alike, so that a box would save no memory")]
 pub enum PageEntry {
     /// The model.
     Model(LedgerEntry),

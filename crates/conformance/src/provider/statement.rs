@@ -52,8 +52,10 @@ struct View<'a> {
     members: Result<Members<'a>, String>,
 }
 
+type Check = fn(&View<'_>) -> Found;
+
 /// The rows about the members of an answer: clause, title, and what is right.
-const ROWS: [(&str, &str, fn(&View<'_>) -> Found); 11] = [
+const ROWS: [(&str, &str, Check); 11] = [
     ("S19.21", "the answer is a JSON object with each member once", |view| {
         view.members.as_ref().map_or_else(|what| Found::Wrong(what.clone()), |_| Found::Right)
     }),

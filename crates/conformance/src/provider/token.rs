@@ -102,8 +102,10 @@ pub(super) fn seconds(members: &Members<'_>) -> Result<u64, String> {
     }
 }
 
+type Check = fn(&Answer, Result<Members<'_>, String>) -> Result<Verdict, String>;
+
 /// The rows about an answer with the status 200: clause, title, and what is right. An error is a failure.
-const ROWS: [(&str, &str, fn(&Answer, Result<Members<'_>, String>) -> Result<Verdict, String>); 5] = [
+const ROWS: [(&str, &str, Check); 5] = [
     ("S20.15", "the answer is JSON with expires_in, token_type and access_token", |_, members| {
         let members = members?;
         match ["expires_in", "token_type", "access_token"].into_iter().find(|name| members.get(name).is_none()) {

@@ -1,5 +1,7 @@
 //! The judge of a provider over the fake bank, as a user's own test runs it.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests say what they expect as tests do")]
+
 use bankrail_conformance::{Budget, Customer, Judgement, ProviderJudge, ProviderJudgeOptions, Verdict};
 use bankrail_emulator::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
 use bankrail_jose::{KeySet, RsaSize, SigningKey};

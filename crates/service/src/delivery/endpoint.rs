@@ -78,6 +78,9 @@ impl Endpoint {
     }
 
     /// The header of an API key.
+    ///
+    /// # Errors
+    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the header themselves.
     pub fn api_key_header(name: &str, value: &SecretString) -> Result<(HeaderName, HeaderValue), EndpointError> {
         let header = HeaderName::try_from(name).map_err(|_| EndpointError::HeaderName { found: name.to_owned() })?;
         if is_reserved(&header) {

@@ -13,14 +13,16 @@ const MEASURED: usize = 1000;
 const NUMBERS: [usize; 2] = [2, 3];
 
 /// The texts under the [`TITLES`], then narrative and references.
-type Cells = Vec<String>;
+type Cells = [String; COLUMNS];
+
+const COLUMNS: usize = TITLES.len() + 1;
 
 /// A table that is printed once it is known how wide its columns are.
 pub(super) struct Table {
     titles: Cells,
     rows: Vec<Cells>,
     /// `None` while rows are collected.
-    widths: Option<Vec<usize>>,
+    widths: Option<[usize; COLUMNS]>,
     /// The columns of the terminal, if lines are to fit.
     fit: Option<usize>,
     empty: bool,
@@ -29,7 +31,9 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn new(wide: bool, output: &Output) -> Self {
         let fit = output.columns().filter(|_| !wide);
-        let titles = TITLES.into_iter().chain(["Narrative and references"]).map(str::to_owned).collect();
+        let [booked, value_date, amount, balance, status, code, counterparty] = TITLES;
+        let narrative = "Narrative and references";
+        let titles = [booked, value_date, amount, balance, status, code, counterparty, narrative].map(str::to_owned);
         Self { titles, rows: Vec::new(), widths: None, fit, empty: true }
     }
 
@@ -71,7 +75,7 @@ impl Table {
     }
 
     fn print_collected(&mut self, output: &mut Output) -> Result<(), Failure> {
-        let mut widths: Vec<usize> = self.titles.iter().map(|title| width(title)).collect();
+        let mut widths = self.titles.each_ref().map(|title| width(title));
         for row in &self.rows {
             for (most, cell) in widths.iter_mut().zip(row) {
                 *most = (*most).max(width(cell));
@@ -126,5 +130,7 @@ fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
         ("", false) => format!("({references})"),
         (narrative, false) => format!("{narrative} ({references})"),
     };
-    row.cells(balance).into_iter().chain([narrative]).map(|cell| shown(cell.trim()).into_owned()).collect()
+    let [booked, value_date, amount, balance, status, code, counterparty] = row.cells(balance);
+    [booked, value_date, amount, balance, status, code, counterparty, narrative]
+        .map(|cell| shown(cell.trim()).into_owned())
 }
