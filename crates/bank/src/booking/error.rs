@@ -51,7 +51,7 @@ members! {
 
 bankrail_values::impl_display!(BookingMember);
 
-/// Why a [`Booking`](super::Booking) makes no entry. It has no value of the booking.
+/// Why a [`Booking`] makes no entry. It has no value of the booking.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookingError {

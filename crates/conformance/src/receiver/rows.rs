@@ -1,5 +1,5 @@
 //! The rows of the judge of receivers, as data: for each of them its clause, its title, whom it asks, what it delivers
-//! and what is right. [`Session`](super::session::Session) reads them in this order.
+//! and what is right. [`Session`] reads them in this order.
 
 mod deliveries;
 mod forms;

@@ -8,7 +8,7 @@ use crate::{DeliveryRecord, Disposition, EndpointId, Inbox, Incoming, LeaseReque
 use bankrail_values::HyphenatedUuid;
 use std::time::Duration;
 
-/// Runs the rule of [`OutboxOperator::oldest_pending`] on a fresh, empty outbox.
+/// Runs the rule of [`OutboxOperator::oldest_pending`](crate::OutboxOperator::oldest_pending) on a fresh, empty outbox.
 ///
 /// # Panics
 /// If the engine breaks it.
