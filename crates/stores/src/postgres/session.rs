@@ -9,6 +9,7 @@ use tokio_postgres::{Client, Error, Row, Statement, Transaction};
 
 /// States operations of a store trait, one line each: the sort of its session (`each` or `own`), its arguments and its
 /// answer, and what it does in the session, within the maximum duration.
+#[allow(unused_macros, reason = "not used without the feature of any trait")]
 macro_rules! operations {
     (
         $self:ident => $store:expr;
