@@ -29,10 +29,11 @@ async fn work(store: &PostgresStore, number: u32) -> Plans {
     let (again, message) = (incoming(&query(number, "Why?"), number), incoming(&query(number, "Why?"), number));
     let received = inbox.receive(&message, at(0)).await.unwrap().id();
     assert_eq!(inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, received);
-    assert!(inbox.release(received, owner(1), at(2), "later").await.unwrap());
-    assert_eq!(inbox.lease(&[], 1, lease(2, 3), at(2)).await.unwrap()[0].id, received);
-    assert_eq!(inbox.receive(&again, at(4)).await.unwrap().id(), received);
-    assert!(inbox.extend(received, lease(2, 20), at(4)).await.unwrap());
+    // At a time when no other is due.
+    assert!(inbox.release(received, owner(1), at(0), "later").await.unwrap());
+    assert_eq!(inbox.lease(&[], 1, lease(2, 3), at(0)).await.unwrap()[0].id, received);
+    assert_eq!(inbox.receive(&again, at(2)).await.unwrap().id(), received);
+    assert!(inbox.extend(received, lease(2, 20), at(2)).await.unwrap());
     assert!(inbox.dead_letter(received, owner(2), "never", at(5)).await.unwrap());
     assert!(inbox.resend(received, at(0)).await.unwrap());
     assert_eq!(inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, received);
