@@ -1,7 +1,7 @@
 //! The provider's two endpoints over HTTPS on loopback, compared with bare axum routes that do the same heavy work.
 //!
-//! - The bare token route looks up the customer, verifies one RSA signature, claims a replay key, then stores a grant and
-//!   answers as many bytes. Ours claims and stores in one transaction.
+//! - The bare token route looks up the customer, verifies one RSA signature, claims a replay key, then stores a grant
+//!   and answers as many bytes. Ours claims and stores in one transaction.
 //! - The bare statement route looks up the grant, asks the ledger and writes the same report once into its answer.
 //! - All routes have the same server, the same store (one SQLite file whose commits reach the disk) and the same
 //!   client, which runs on the same two threads.

@@ -2,8 +2,8 @@
 //!
 //! - [`CustomerRecord`] is everything that is arranged with one customer: code, public keys, scopes, API keys, limits,
 //!   accounts and webhook endpoints. [`CustomerBook`] is all customers, validated together.
-//! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](bankrail_service::Directory) from a folder of TOML files, and
-//!   [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file.
+//! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](bankrail_service::Directory) from a folder of TOML files,
+//!   and [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file.
 //! - [`DirectoryFollower`] applies limits, webhook endpoints and accounts wherever they are used, and follows changes.
 //!
 //! A customer who is removed is refused with the next call, also one who still has a valid access token, because both

@@ -7,27 +7,28 @@ use std::time::Duration;
 options! {
     /// What a [`Verifier`](crate::Verifier) accepts.
     ///
-    /// By default: `nbf` and `iat` up to 30 s in the future, `exp` a number at most [`MAX_LIFETIME`](crate::MAX_LIFETIME)
-    /// ahead, `aud` one string, `typ` `jwt` in any case.
+    /// By default: `nbf` and `iat` up to 30 s in the future, `exp` a number at most
+    /// [`MAX_LIFETIME`](crate::MAX_LIFETIME) ahead, `aud` one string, `typ` `jwt` in any case.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct VerifierOptions {
         /// Accepts assertions for these audiences too. Client libraries write the token endpoint's address or the
         /// issuer's name as `aud` by default (Default: "Token endpoint").
         pub(crate) audiences: Vec<Audience> = Vec::new(),
-        /// How far in the future `nbf` and `iat` may be, at most [`VerifierOptions::MAX_LEEWAY`]. Default: 30 s. It does
-        /// not lengthen the life of an assertion: `exp` has no leeway.
+        /// How far in the future `nbf` and `iat` may be, at most [`VerifierOptions::MAX_LEEWAY`]. Default: 30 s. It
+        /// does not lengthen the life of an assertion: `exp` has no leeway.
         pub(crate) leeway(Duration => |leeway| leeway.min(Self::MAX_LEEWAY)): Duration = Self::DEFAULT_LEEWAY,
         /// How much more than [`MAX_LIFETIME`](crate::MAX_LIFETIME) ahead `exp` may be, at most
-        /// [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification says "no more than 60 minutes in
-        /// the future". Without it, a customer whose clock is ahead and whose library writes a lifetime of an hour gets
-        /// no token.
+        /// [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification says "no more than 60 minutes
+        /// in the future". Without it, a customer whose clock is ahead and whose library writes a lifetime of an hour
+        /// gets no token.
         pub(crate) clock_tolerance(Duration => |most| most.min(Self::MAX_LEEWAY)): Duration = Duration::ZERO,
         /// Which `typ` the header may have.
         pub(crate) typ: TypRule = TypRule::default(),
-        /// Whether `exp` may be a string of digits, as in published samples (Default: "Token endpoint"). Off by default.
+        /// Whether `exp` may be a string of digits, as in published samples (Default: "Token endpoint"). Off by
+        /// default.
         pub(crate) accept_text_exp: bool = false,
-        /// Whether `aud` may be an array of one string, which a widespread library writes. An array of several is always
-        /// refused: such an assertion is good at more than one service. Off by default.
+        /// Whether `aud` may be an array of one string, which a widespread library writes. An array of several is
+        /// always refused: such an assertion is good at more than one service. Off by default.
         pub(crate) accept_audience_array: bool = false,
     }
 }
@@ -88,8 +89,8 @@ impl TypRule {
 }
 
 options! {
-    /// The lifetime of an assertion, and the members that an [`AssertionBuilder`] writes in addition to `sub`, `exp` and
-    /// `aud`. By default there are none.
+    /// The lifetime of an assertion, and the members that an [`AssertionBuilder`] writes in addition to `sub`, `exp`
+    /// and `aud`. By default there are none.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct AssertionOptions {
         /// The lifetime: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. It is checked when signing.

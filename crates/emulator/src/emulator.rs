@@ -40,7 +40,8 @@ bankrail_values::options! {
         provider: ProviderOptions = ProviderOptions::new(),
         /// The options of the dispatcher inside. Default: [`DispatcherOptions::default`].
         dispatcher: DispatcherOptions = DispatcherOptions::new(),
-        /// The faults that a part of the calls meets. If a call is drawn for several, it meets the first. Default: none.
+        /// The faults that a part of the calls meets. If a call is drawn for several, it meets the first. Default:
+        /// none.
         faults: Vec<FaultRate> = Vec::new(),
         /// The seed that decides which calls meet these faults: equal seeds choose the same calls. Default: 0.
         seed: u64 = 0,

@@ -25,8 +25,8 @@ impl HeaderRules {
         Self { alg: algorithm::SIGNATURE, enc: None, zip: false, max_len }
     }
 
-    /// Rules for a JWE header: `alg` is [`algorithm::KEY_ENCRYPTION`], `enc` is [`algorithm::CONTENT_ENCRYPTION`], `zip`
-    /// may be `DEF` if allowed.
+    /// Rules for a JWE header: `alg` is [`algorithm::KEY_ENCRYPTION`], `enc` is [`algorithm::CONTENT_ENCRYPTION`],
+    /// `zip` may be `DEF` if allowed.
     #[must_use]
     pub const fn encryption(max_len: usize, zip: bool) -> Self {
         Self { alg: algorithm::KEY_ENCRYPTION, enc: Some(algorithm::CONTENT_ENCRYPTION), zip, max_len }

@@ -243,8 +243,8 @@ pub trait OutboxOperator: Debug + Send + Sync {
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Returns what waits for each endpoint that has a pending entry or a dead letter: by name, after the name `after`,
-    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`]. Like [`OutboxOperator::counts`] it may take longer the more
-    /// entries there are.
+    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`]. Like [`OutboxOperator::counts`] it may take longer the
+    /// more entries there are.
     fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>>;
 }
 

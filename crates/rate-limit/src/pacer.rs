@@ -72,8 +72,8 @@ struct Waiting {
 }
 
 impl Pacer {
-    /// A pacer for one customer's calls of one type. By default it waits for up to a minute, counts by itself, and keeps
-    /// a guard of 100 ms.
+    /// A pacer for one customer's calls of one type. By default it waits for up to a minute, counts by itself, and
+    /// keeps a guard of 100 ms.
     #[must_use]
     pub fn new(call_type: CallType, policy: Policy, clock: Arc<dyn Clock>, options: PacerOptions) -> Self {
         Self {

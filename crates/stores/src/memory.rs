@@ -129,8 +129,8 @@ fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// States operations of a store trait, one line each: its arguments and its answer, and what it does with the records of
-/// their kind and, where it adds some, with their greatest number.
+/// States operations of a store trait, one line each: its arguments and its answer, and what it does with the records
+/// of their kind and, where it adds some, with their greatest number.
 #[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
 macro_rules! operations {
     (

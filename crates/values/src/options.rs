@@ -1,7 +1,7 @@
 //! The statement of a type of options.
 
-/// States a type of options: its private fields, their defaults, and a chained setter for each of them, named after what
-/// it sets. `new` gives the defaults. After the name of a field stand in
+/// States a type of options: its private fields, their defaults, and a chained setter for each of them, named after
+/// what it sets. `new` gives the defaults. After the name of a field stand in
 /// parentheses what its setter is given and what it makes of that, or `into` for what converts into the field's type.
 /// Fields after a semicolon have no setter of their own.
 ///

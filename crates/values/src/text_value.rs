@@ -1,8 +1,8 @@
 //! The usual traits of a value that is made from a checked text.
 
-/// Implements `FromStr`, `TryFrom<&str>` and, with this crate's `serde` feature, `Serialize` and `Deserialize` for a type
-/// that has `fn parse(&str) -> Result<Self, Error>` and `Display`. All of them make values through `parse`, so every
-/// value is checked. With `Debug` as a third argument, `Debug` prints what `Display` prints.
+/// Implements `FromStr`, `TryFrom<&str>` and, with this crate's `serde` feature, `Serialize` and `Deserialize` for a
+/// type that has `fn parse(&str) -> Result<Self, Error>` and `Display`. All of them make values through `parse`, so
+/// every value is checked. With `Debug` as a third argument, `Debug` prints what `Display` prints.
 #[macro_export]
 macro_rules! impl_parsed_value {
     ($name:ident, $error:ty, Debug) => {

@@ -131,8 +131,8 @@ bankrail_values::options! {
     /// refused.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct OutgoingOptions {
-        /// Whether to send messages with findings of the class [`RuleClass::Default`]: what the specification allows and
-        /// only a documented default does not, for example `1500` as an amount in VND or `Café` as a name. Off by
+        /// Whether to send messages with findings of the class [`RuleClass::Default`]: what the specification allows
+        /// and only a documented default does not, for example `1500` as an amount in VND or `Café` as a name. Off by
         /// default.
         beyond_defaults: bool = false,
     }

@@ -80,7 +80,8 @@ impl EndpointRecord {
         self.api_key.as_ref().map(|(header, value)| (header.as_str(), value))
     }
 
-    /// The receiver with what seals its messages, for [`Endpoints::insert`](bankrail_service::delivery::Endpoints::insert).
+    /// The receiver with what seals its messages, for
+    /// [`Endpoints::insert`](bankrail_service::delivery::Endpoints::insert).
     #[must_use]
     pub fn endpoint(&self, sealer: Arc<dyn SealPayload>) -> Endpoint {
         let endpoint = Endpoint::new(self.id.clone(), self.url.clone(), sealer);

@@ -92,8 +92,8 @@ impl DirectoryFollower {
         self
     }
 
-    /// Sets the dispatcher's endpoints, and what makes the sealer of a receiver's messages, for example a `Sealer` of the
-    /// bank's signing key and [`EndpointRecord::encryption_key`].
+    /// Sets the dispatcher's endpoints, and what makes the sealer of a receiver's messages, for example a `Sealer` of
+    /// the bank's signing key and [`EndpointRecord::encryption_key`].
     #[must_use]
     pub fn endpoints(
         mut self,

@@ -30,8 +30,8 @@ bankrail_values::options! {
     #[derive(Clone, Copy, Debug)]
     pub struct LoadOptions {
         /// How the channel of an entry is told, which a document does not say. Default: domestic credit transfers
-        /// (`PMNT`, `RCDT` or `ICDT`, `DMCT`) are of the fast-payment channel, so that `includeNarrative` can hide their
-        /// parties and texts; all others are not.
+        /// (`PMNT`, `RCDT` or `ICDT`, `DMCT`) are of the fast-payment channel, so that `includeNarrative` can hide
+        /// their parties and texts; all others are not.
         channel: fn(&Entry) -> EntryChannel = channel_by_code,
     }
 }

@@ -47,7 +47,8 @@ impl WrittenEntry {
     }
 
     /// The entry with what [`WrittenEntry::xml`], [`WrittenEntry::amount`] and [`WrittenEntry::direction`] gave. The
-    /// caller vouches that they are unchanged, for example by a checksum that is stored beside them: nothing is checked.
+    /// caller vouches that they are unchanged, for example by a checksum that is stored beside them: nothing is
+    /// checked.
     #[must_use]
     pub fn assume_written(xml: String, amount: Money, direction: Direction) -> Self {
         Self { xml, amount, direction }

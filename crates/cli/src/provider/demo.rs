@@ -33,7 +33,8 @@ pub(super) fn make(folders: &Folders) -> Result<(), Failure> {
     let place = fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
     let place = place.map_err(|error| unusable(folder, &error))?;
     if std::env::current_dir().is_ok_and(|here| here.starts_with(&place)) {
-        // The folder is replaced by a new one of its name: this process would keep running in one that no longer exists.
+        // The folder is replaced by a new one of its name: this process would keep running in one that no longer
+        // exists.
         return Err(Failure::unable(
             format_args!("{}: expected another folder than the one this command runs in", folder.display()),
             "name one that does not exist yet with --data",

@@ -42,9 +42,10 @@ impl TokenGrant {
 ///
 /// [`SeparateStores`] makes one of a store of grants and a [`ReplayStore`].
 pub trait TokenStore: fmt::Debug + Send + Sync {
-    /// Claims the key of an assertion, at the grant's `issued_at`, and stores the grant if that is the key's first claim
-    /// ([`ReplayStore::claim`]): both or neither, in one transaction where the engine has one. `false`: the assertion
-    /// was used before. Without a key there is nothing to claim. An earlier grant under this hash is replaced.
+    /// Claims the key of an assertion, at the grant's `issued_at`, and stores the grant if that is the key's first
+    /// claim ([`ReplayStore::claim`]): both or neither, in one transaction where the engine has one. `false`: the
+    /// assertion was used before. Without a key there is nothing to claim. An earlier grant under this hash is
+    /// replaced.
     fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool>;
 
     /// Stores a grant without an assertion.

@@ -16,30 +16,35 @@ bankrail_values::options! {
     /// Options of a [`Client`](super::Client).
     #[derive(Clone, Debug)]
     pub struct ClientOptions {
-        /// The full address of the token endpoint. Default: `{base_url}/v1.0/auth` (Specification: "Obtain access token").
+        /// The full address of the token endpoint. Default: `{base_url}/v1.0/auth` (Specification: "Obtain access
+        /// token").
         pub(super) auth_url(&str => |url| Some(url.to_owned())): Option<String> = None,
-        /// The assertion's `aud`, sent exactly as given. Default: the address of the token endpoint. A service may expect
-        /// another text than its address (Default: "Token endpoint").
+        /// The assertion's `aud`, sent exactly as given. Default: the address of the token endpoint. A service may
+        /// expect another text than its address (Default: "Token endpoint").
         pub(super) audience(&str => |audience| Some(audience.to_owned())): Option<String> = None,
         /// The header that carries the API key to both endpoints. Default: `apikey` (Specification: "Authentication").
         pub(super) api_key_header(&str => str::to_owned): String = API_KEY.as_str().to_owned(),
         /// The scopes that are requested for tokens. Default: the documented scope of statements.
-        pub(super) scopes: ScopeSet = ScopeSet::parse(names::STATEMENT_READ).expect("the documented scope name is well formed"),
-        /// The lifetime of an assertion, at most 60 minutes (Specification: "Client assertion (JWT) the customer builds").
-        /// Default: [`AssertionBuilder::DEFAULT_LIFETIME`](bankrail_client_assertion::AssertionBuilder::DEFAULT_LIFETIME).
+        pub(super) scopes: ScopeSet =
+            ScopeSet::parse(names::STATEMENT_READ).expect("the documented scope name is well formed"),
+        /// The lifetime of an assertion, at most 60 minutes (Specification: "Client assertion (JWT) the customer
+        /// builds"). Default:
+        /// [`AssertionBuilder::DEFAULT_LIFETIME`](bankrail_client_assertion::AssertionBuilder::DEFAULT_LIFETIME).
         pub(super) assertion_lifetime(Duration => Some): Option<Duration> = None,
-        /// Whether assertions have a random `jti`, which the specification does not list. Without it, two assertions that
-        /// expire in the same second are the same text, and a service may refuse the second as a replay. Default: yes.
+        /// Whether assertions have a random `jti`, which the specification does not list. Without it, two assertions
+        /// that expire in the same second are the same text, and a service may refuse the second as a replay. Default:
+        /// yes.
         pub(super) jti: bool = true,
         /// Which certificate authorities are trusted. Default: those of the operating system.
         pub(super) tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
-        /// Whether `http://` is allowed for loopback hosts, which then ignores the environment's proxies. **For tests on one machine
-        /// only**: every program that can read the loopback interface can read API key, assertion and token.
+        /// Whether `http://` is allowed for loopback hosts, which then ignores the environment's proxies. **For tests
+        /// on one machine only**: every program that can read the loopback interface can read API key, assertion and
+        /// token.
         pub(super) danger_allow_http_on_loopback: bool = false,
         /// How long connecting may take. Default: 10 s.
         pub(super) connect_timeout: Duration = Duration::from_secs(10),
-        /// How long a whole exchange may take, from connecting to the last byte of the answer. Waiting for the rate limit
-        /// does not count. Default: 60 s.
+        /// How long a whole exchange may take, from connecting to the last byte of the answer. Waiting for the rate
+        /// limit does not count. Default: 60 s.
         pub(super) timeout: Duration = Duration::from_secs(60),
         /// The most bytes of a statement's answer, which has at most 1000 entries. Default:
         /// [`ClientOptions::DEFAULT_MAX_STATEMENT_BYTES`]. The bound on a token's answer is
@@ -51,39 +56,41 @@ bankrail_values::options! {
         /// What happens to a call that the limits, or a `Retry-After`, do not allow yet. Default: it waits for up to a
         /// minute. If that is too short, it fails at once with the time from which it is allowed
         /// ([`StatementError::retry_at`](crate::StatementError::retry_at),
-        /// [`TokenError::retry_at`](crate::TokenError::retry_at)). A wait of more than a second is logged once, at `INFO`,
-        /// with `until`, and [`Client::close`](super::Client::close) ends it.
+        /// [`TokenError::retry_at`](crate::TokenError::retry_at)). A wait of more than a second is logged once, at
+        /// `INFO`, with `until`, and [`Client::close`](super::Client::close) ends it.
         pub(super) pacing: Pacing = Pacing::default(),
-        /// The limits of token calls, if they differ from the specification's; [`Policy::unlimited`] for none. Default: 10
-        /// an hour and 2 a second.
+        /// The limits of token calls, if they differ from the specification's; [`Policy::unlimited`] for none. Default:
+        /// 10 an hour and 2 a second.
         pub(super) token_limits: Policy = default_limits(CallType::Token),
-        /// The limits of statement calls, if they differ from the specification's; [`Policy::unlimited`] for none. Default:
-        /// 25 an hour.
+        /// The limits of statement calls, if they differ from the specification's; [`Policy::unlimited`] for none.
+        /// Default: 25 an hour.
         pub(super) statement_limits: Policy = default_limits(CallType::Statement),
         /// Counters in a store, for a customer that calls from more than one process, or whose process may be restarted
-        /// within an hour. Default: the client's own counters in memory, so that a client that is made anew counts from 0
-        /// and the service refuses what is too much.
+        /// within an hour. Default: the client's own counters in memory, so that a client that is made anew counts from
+        /// 0 and the service refuses what is too much.
         ///
-        /// With them, a program that crashes and is started again and again makes no more calls than the limits allow: 10
-        /// token calls an hour without a [`ClientOptions::token_cache`], and one for each token's life with it. A
+        /// With them, a program that crashes and is started again and again makes no more calls than the limits allow:
+        /// 10 token calls an hour without a [`ClientOptions::token_cache`], and one for each token's life with it. A
         /// `Retry-After` is not kept: each start may meet the service's refusal once more, within the limits.
         pub(super) counters(Arc<dyn CounterStore> => Some): Option<Arc<dyn CounterStore>> = None,
         /// A store for access tokens, and the secret that seals them there, so that a client that is made anew uses the
-        /// token of the one before it instead of one of ten token calls an hour. Default: tokens are kept in memory only.
+        /// token of the one before it instead of one of ten token calls an hour. Default: tokens are kept in memory
+        /// only.
         ///
         /// - A token is found again by a client with the same token endpoint, customer code, scopes and secret.
-        /// - It is sealed with AES-256-GCM together with its scopes, its times and the key of its call. Its expiry is in
-        ///   the clear, and is sealed too.
+        /// - It is sealed with AES-256-GCM together with its scopes, its times and the key of its call. Its expiry is
+        ///   in the clear, and is sealed too.
         /// - What cannot be opened, because it was sealed with another secret or by another version, or was changed, is
-        ///   ignored with a warning in the log, and replaced. A store that fails is a warning too: the client then goes on
-        ///   as if it had none.
+        ///   ignored with a warning in the log, and replaced. A store that fails is a warning too: the client then goes
+        ///   on as if it had none.
         /// - A token that the service refuses is removed, unless another one has replaced it.
-        /// - Tokens are shared as they are found, without locks. One client makes one token call at a time, and looks into
-        ///   the cache before it and again after having waited for the rate limit. Clients that start at once on an empty
-        ///   cache may each make a call. With [`ClientOptions::counters`] shared too, the limit of two calls a second lets
-        ///   two of them go; the others wait, look again, and find the token if one was answered meanwhile. A call that
-        ///   waited and then was not needed stays counted.
-        pub(super) token_cache((Arc<dyn TokenCache>, TokenCacheSecret) => Some): Option<(Arc<dyn TokenCache>, TokenCacheSecret)> = None,
+        /// - Tokens are shared as they are found, without locks. One client makes one token call at a time, and looks
+        ///   into the cache before it and again after having waited for the rate limit. Clients that start at once on
+        ///   an empty cache may each make a call. With [`ClientOptions::counters`] shared too, the limit of two calls a
+        ///   second lets two of them go; the others wait, look again, and find the token if one was answered meanwhile.
+        ///   A call that waited and then was not needed stays counted.
+        pub(super) token_cache((Arc<dyn TokenCache>, TokenCacheSecret) => Some):
+            Option<(Arc<dyn TokenCache>, TokenCacheSecret)> = None,
         /// The clock of assertions, token lifetimes and limits. Default: the system's.
         pub(super) clock: Arc<dyn Clock> = Arc::new(SystemClock),
     }

@@ -16,11 +16,11 @@ bankrail_values::options! {
         pub(super) walks: PollOptions = PollOptions::new(),
         /// How long a handler may take. After that it is dropped, which counts as a failure. Default: 30 s.
         pub(super) handler_timeout: Duration = Duration::from_secs(30),
-        /// When a page is handed over again after its handler failed, and after how many failures the account is stopped.
-        /// Default: it is handed over three times, again after 1 s and after 10 s, with 20 % jitter.
+        /// When a page is handed over again after its handler failed, and after how many failures the account is
+        /// stopped. Default: it is handed over three times, again after 1 s and after 10 s, with 20 % jitter.
         pub(super) handler_schedule: Schedule = Schedule::new([0, 1, 10].map(Duration::from_secs), 20),
-        /// When a page is fetched again after a failure that may pass, but not before a `Retry-After`. The last pause is
-        /// repeated for ever. Default: after 1 s, then after twice as long each time up to 15 min, with 20 % jitter.
+        /// When a page is fetched again after a failure that may pass, but not before a `Retry-After`. The last pause
+        /// is repeated for ever. Default: after 1 s, then after twice as long each time up to 15 min, with 20 % jitter.
         pub(super) retry_schedule: Schedule = Schedule::new(PAUSES.map(Duration::from_secs), 20),
         /// How long a running handler may continue when the poller is stopped. Default: 10 s.
         pub(super) grace: Duration = Duration::from_secs(10),

@@ -77,7 +77,8 @@ impl fmt::Debug for Conflict {
     }
 }
 
-/// A handler of one kind of message, of any message, or of conflicts. Functions from a [`Delivery`] to a future implement it.
+/// A handler of one kind of message, of any message, or of conflicts. Functions from a [`Delivery`] to a future
+/// implement it.
 pub trait Handler<M>: Send + Sync + 'static {
     /// Handles a message. The future is dropped when it takes longer than
     /// [`WorkerOptions::handler_timeout`](super::WorkerOptions::handler_timeout).

@@ -39,8 +39,8 @@ impl Found {
     }
 }
 
-/// The verdict on what was found at each place, such as `statement 2`: the first that is wrong, or else the first that is
-/// unusual. What was found nowhere was not seen, for this reason.
+/// The verdict on what was found at each place, such as `statement 2`: the first that is wrong, or else the first that
+/// is unusual. What was found nowhere was not seen, for this reason.
 pub(super) fn verdict<'a>(all: impl Iterator<Item = (&'a str, Found)>, unseen: &Verdict) -> Verdict {
     let mut verdict = None;
     for (place, found) in all {

@@ -1,4 +1,5 @@
-//! Requests that must be refused, as data, the most important ones first: ten token requests fit into the hourly budget.
+//! Requests that must be refused, as data, the most important ones first: ten token requests fit into the hourly
+//! budget.
 
 use super::body;
 use super::forge::{Signed, now};

@@ -30,8 +30,8 @@ pub(super) struct Session {
     sealer: Sealer,
     strict: bool,
     wanted: Wanted,
-    /// How the receiver of each kind has acknowledged the first message: with this text as member `status`. One that says
-    /// something else than `RCVD` fails in the row about that, and not in each of the others.
+    /// How the receiver of each kind has acknowledged the first message: with this text as member `status`. One that
+    /// says something else than `RCVD` fails in the row about that, and not in each of the others.
     habits: EachKind<Option<Answer>>,
     acknowledgements: Acknowledgements,
     silence: u32,

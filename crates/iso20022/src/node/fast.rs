@@ -1,7 +1,7 @@
 //! Where the cursor calls the fast reader: before each element of a sequence, except for groups.
 //!
-//! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. Any other element is
-//! read over events; if it is a sequence, the fast reader is asked again for each of its children. The element may
+//! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. Any other element
+//! is read over events; if it is a sequence, the fast reader is asked again for each of its children. The element may
 //! break rules beyond the schema: the fast reader notes the place and the checker reports the rule, so that both
 //! readers report the same.
 
@@ -189,8 +189,8 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// Passes over a scanned element, which becomes the current one, and reports what breaks a rule beyond the schema in
-    /// it, as the checker names it. `Odd` when the element has too many elements in it, or when the checker does not
+    /// Passes over a scanned element, which becomes the current one, and reports what breaks a rule beyond the schema
+    /// in it, as the checker names it. `Odd` when the element has too many elements in it, or when the checker does not
     /// agree on how much there is to report; then nothing is read.
     fn accept(
         &mut self,
@@ -233,8 +233,8 @@ impl<T: Tokens> Cursor<T> {
         Ok(())
     }
 
-    /// What breaks a rule beyond the schema in a scanned element, named by the checker; `None` when it does not agree on
-    /// how much there is to report.
+    /// What breaks a rule beyond the schema in a scanned element, named by the checker; `None` when it does not agree
+    /// on how much there is to report.
     #[cold]
     fn named(&self, doubts: &[usize], step: &Step, check: &dyn Fn(&mut Checker)) -> Option<Vec<Finding>> {
         let mut path = self.path.text();

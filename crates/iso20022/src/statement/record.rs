@@ -23,8 +23,8 @@
 /// - `=>` names a function for the rules beyond the schema, `fn rule(record: &Header, by: &mut impl Watch)`. It is
 ///   called when such a sequence has been read or checked.
 ///
-/// For each type it makes the struct, `new` with the mandatory parts, both readers, the writer, the checker and the inventor of test
-/// values.
+/// For each type it makes the struct, `new` with the mandatory parts, both readers, the writer, the checker and the
+/// inventor of test values.
 #[macro_export]
 macro_rules! record {
     ($($(#[$meta:meta])* $Type:ident = $schema:literal { $($fields:tt)* } $(=> $($settle:ident)::+)?)*) => {

@@ -35,8 +35,8 @@ pub struct StoppedEndpoint {
 }
 
 bankrail_values::options! {
-    /// Which entries [`OutboxOperator::list`](super::OutboxOperator::list) returns, and how many at once. `new` asks for
-    /// the first 100 of all.
+    /// Which entries [`OutboxOperator::list`](super::OutboxOperator::list) returns, and how many at once. `new` asks
+    /// for the first 100 of all.
     ///
     /// ```
     /// use bankrail_mailbox::{OutboxQuery, OutboxState};

@@ -3,8 +3,8 @@
 use super::EndpointId;
 use crate::lease::{EntryId, Lease};
 
-/// Which entries to lease. To leave an endpoint out, stop it ([`Outbox::stop_endpoint`](super::Outbox::stop_endpoint)) or
-/// let it rest ([`Outbox::hold_endpoint`](super::Outbox::hold_endpoint)).
+/// Which entries to lease. To leave an endpoint out, stop it ([`Outbox::stop_endpoint`](super::Outbox::stop_endpoint))
+/// or let it rest ([`Outbox::hold_endpoint`](super::Outbox::hold_endpoint)).
 ///
 /// - The endpoints take turns. An entry's turn is the number of its endpoint's leases that last beyond now, those of
 ///   other workers counted, plus the number of the endpoint's due and free entries before it, by due time and then in

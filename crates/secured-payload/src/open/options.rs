@@ -44,9 +44,9 @@ options! {
         pub(super) require_typ: bool = false,
         /// Refuses messages that do not name this recipient. Default: any recipient.
         pub(super) recipient(Recipient => Some): Option<Recipient> = None,
-        /// Whether the message is checked to be JSON. On by default. If it is off, [`Opened::json`](super::Opened::json)
-        /// is any bytes that the sender signed: for a caller that reads every message anyway, so that its JSON is read
-        /// once.
+        /// Whether the message is checked to be JSON. On by default. If it is off,
+        /// [`Opened::json`](super::Opened::json) is any bytes that the sender signed: for a caller that reads every
+        /// message anyway, so that its JSON is read once.
         pub(super) check_json: bool = true,
     }
 }

@@ -18,7 +18,8 @@ impl Context {
         self.pointer.clone()
     }
 
-    /// Runs `work` in a known member, whose name needs no escaping. The names of members in members have `/` between them.
+    /// Runs `work` in a known member, whose name needs no escaping. The names of members in members have `/` between
+    /// them.
     pub(crate) fn within<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         self.pointer.push('/');

@@ -185,7 +185,8 @@ bankrail_values::options! {
         timeout: Duration = Duration::from_secs(5),
         /// The least time between two fetches, after a failure and for unknown `kid`s: whoever has our encryption key
         /// can send one. At least 1 s, at most a year. Default: 60 s.
-        refetch(Duration => |interval| interval.clamp(Duration::from_secs(1), LONGEST)): Duration = Duration::from_secs(60),
+        refetch(Duration => |interval| interval.clamp(Duration::from_secs(1), LONGEST)): Duration =
+            Duration::from_secs(60),
         /// For how long the keys of one answer are used at least, whatever its `Cache-Control` says; at most a year.
         /// Default: 5 minutes.
         least_age(Duration => |age| age.min(LONGEST)): Duration = Duration::from_secs(300),

@@ -37,8 +37,9 @@ impl Dispatcher {
         Ok(resent)
     }
 
-    /// Drops a pending message or a dead letter, as [`OutboxOperator::drop_entry`](bankrail_mailbox::OutboxOperator::drop_entry) does:
-    /// it is never delivered from then on. A message that is being delivered is not dropped.
+    /// Drops a pending message or a dead letter, as
+    /// [`OutboxOperator::drop_entry`](bankrail_mailbox::OutboxOperator::drop_entry) does: it is never delivered from
+    /// then on. A message that is being delivered is not dropped.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.

@@ -14,8 +14,8 @@ use tokio_postgres::Row;
 /// without need.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
 
-/// Entries that have a key in common with the message. Each is looked up by itself, so that no plan goes through a table.
-/// Committed rows are read, so that the sender does not wait for a handler.
+/// Entries that have a key in common with the message. Each is looked up by itself, so that no plan goes through a
+/// table. Committed rows are read, so that the sender does not wait for a handler.
 const KNOWN: &str = "SELECT message.id, fingerprint, interim, coalesce(finished.state, 'pending') AS state,
         acknowledgement, conflicts_with
     FROM (SELECT DISTINCT named.id FROM unnest($1::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
