@@ -60,7 +60,7 @@ pub(crate) struct Sample {
     /// The kind of message
     #[arg(value_parser = kinds())]
     kind: MessageKind,
-    /// Which of the kind's samples; the first without a name
+    /// The name of a sample; by default the kind's first sample
     name: Option<String>,
     /// Print the names of the kind's samples
     #[arg(long, conflicts_with_all = ["name", "headers"])]

@@ -132,7 +132,7 @@ pub(crate) struct Fetch {
     /// Ask for parties and texts of fast payments, or with =false for none; by default the provider decides
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     narrative: Option<bool>,
-    /// A token that is there already, or @ and a file whose first line it is; one that the provider refuses is replaced
+    /// A token to use, or @FILE for the first line of FILE; one that the provider refuses is replaced
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
     /// Wait when a limit is reached, and go on then

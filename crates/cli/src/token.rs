@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// The name of the key, for the assertion's header; by default that of a JWK
     #[arg(long)]
     kid: Option<String>,
-    /// The API key, or @ and a file whose first line it is; by default BANKRAIL_API_KEY, or that of the connection
+    /// The API key, or @FILE for the first line of FILE; by default BANKRAIL_API_KEY, or that of the connection
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
     /// The header of the API key, by default apikey

@@ -56,7 +56,7 @@ macro_rules! __tag {
 pub struct Unreadable {
     /// What was expected.
     pub expected: &'static str,
-    /// Reading can do without the value, where the schema does not demand it.
+    /// Whether reading can continue without the value, where the schema does not demand it.
     pub slight: bool,
 }
 

@@ -1,8 +1,8 @@
 //! The statement of a type of options.
 
 /// States a type of options: its private fields, their defaults, and a chained setter for each of them, named after
-/// what it sets. `new` gives the defaults. After the name of a field stand in
-/// parentheses what its setter is given and what it makes of that, or `into` for what converts into the field's type.
+/// what it sets. `new` gives the defaults. After the name of a field, parentheses hold the type that its setter
+/// takes and a function from it to the field's value, or `into` for any type that converts into the field's.
 /// Fields after a semicolon have no setter of their own.
 ///
 /// ```

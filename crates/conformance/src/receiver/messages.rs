@@ -7,8 +7,8 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The members of each kind: `minimal` are required, `key` are those of the duplicate key, `more` are the others. What
-/// the members of `mandate_details` have to be, SPEC.md does not say.
+/// The members of each kind: `minimal` are required, `key` are those of the duplicate key, `more` are the others. The
+/// specification does not say what the members of `mandate_details` have to be.
 static MEMBERS: LazyLock<EachKind<Value>> = LazyLock::new(|| {
     let read = |members| serde_json::from_str(members).expect("a test reads the messages");
     EachKind {

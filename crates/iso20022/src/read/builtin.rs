@@ -10,7 +10,7 @@ pub(crate) const XSD: &str = "http://www.w3.org/2001/XMLSchema";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Builtin(&'static str);
 
-/// All simple types. `anyType`, which anything satisfies, is none of them.
+/// All simple types. `anyType`, which any content satisfies, is not one of them.
 const NAMES: [&str; 45] = [
     "anySimpleType",
     "string",

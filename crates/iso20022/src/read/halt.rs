@@ -31,12 +31,12 @@ impl Halt {
         matches!(self.0.kind, ReadErrorKind::Missing { .. })
     }
 
-    /// True when reading can do without the element: a part is missing, or a date or time is none.
+    /// True when reading can continue without the element: a mandatory part is missing, or a date or time is invalid.
     pub(crate) fn is_slight(&self) -> bool {
         self.is_missing() || self.0.slight
     }
 
-    /// Reading can do without the element, though what it holds is not what it should be.
+    /// Sets whether reading can continue without the element although its content is invalid.
     pub(crate) fn slight(mut self, slight: bool) -> Self {
         self.0.slight = slight;
         self

@@ -5,8 +5,9 @@
 #[non_exhaustive]
 pub enum Mode {
     /// Kept and reported: order, unknown parts, unknown codes, texts out of bounds, numbers of up to 28 digits where
-    /// the schema has fewer, dates without hyphens, dates and times that are none and elements that hold nothing (as
-    /// markup), and the lack of parts that the model has as `Option` although the schema demands them. The default.
+    /// the schema has fewer, dates without hyphens, and missing parts that the schema demands and the model has as
+    /// `Option`. An invalid date or time and an empty element are kept as markup and reported, where they or an element
+    /// around them are optional. The default.
     #[default]
     Tolerant,
     /// Exactly the schema: any finding of the schema refuses the document.
@@ -40,8 +41,8 @@ impl ReadOptions {
         Self { deny_findings, ..self }
     }
 
-    /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is none, as markup among
-    /// the extras of its report, reports why, and reads on. Default: false, it refuses the document.
+    /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is invalid, as markup
+    /// among the extras of its report, reports why, and reads on. Default: false, it refuses the document.
     ///
     /// For whole documents. A reader of one entry after the other goes on without this option, after an error with
     /// [`unread`](crate::ReadError::unread), unless findings refuse the document ([`Mode::Strict`],

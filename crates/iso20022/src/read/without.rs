@@ -1,7 +1,7 @@
-//! Elements that cannot be read and that reading can do without: they are kept as they stand, and reported.
+//! Elements that cannot be read and without which reading can continue: they are kept as markup, and reported.
 //!
-//! - A date or time that is none, where the schema does not demand it, and an element that holds nothing although the
-//!   schema demands parts of it. The nearest element around it that may be missing is kept as markup.
+//! - An invalid date or time, where the schema does not demand it, and an empty element of which the schema demands
+//!   parts. The nearest element around it that may be missing is kept as markup.
 //! - A unit, such as an entry, on request. A reader of one part after the other hands it out as an error and goes on.
 
 use super::attributes;

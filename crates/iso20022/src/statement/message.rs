@@ -83,7 +83,7 @@ macro_rules! message {
             ///
             /// # Errors
             /// `ReadError` when the document is malformed, of another message, misses a mandatory part that the model
-            /// cannot do without, or holds an amount that is none.
+            /// cannot do without, or holds an invalid amount.
             pub fn parse(xml: impl AsRef<[u8]>) -> Result<Parsed, $crate::ReadError> {
                 Self::parse_bytes(xml.as_ref(), &$crate::ReadOptions::default())
             }

@@ -88,7 +88,7 @@ pub enum LoadError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The account's identifier is none of this service.
+    /// The account's identifier is not one that this service can have.
     #[error("Acct/Id is no account identifier")]
     AccountId(#[source] ValueError),
     /// Neither the account nor its balance has a currency.

@@ -229,7 +229,7 @@ const MOST_DELIVERIES: usize = 100;
 
 pub(super) async fn show(State(page): State<Page>, Path(number): Path<u64>) -> Result<Response, PageError> {
     let id = EntryId::new(number);
-    // A larger number is none that a store has.
+    // No store gives an entry a larger number.
     let known = i64::try_from(number).is_ok();
     let summary = if known { page.data.outbox.summary(id).await? } else { None };
     let summary = summary.ok_or(PageError::NotFound)?;

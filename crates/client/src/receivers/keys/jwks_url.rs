@@ -150,7 +150,7 @@ impl JwksUrl {
             Err(_) => "failed",
         });
         let failed = |error: &JwksUrlError| {
-            tracing::warn!(%error, "the verifying keys were not fetched, those at hand are used on");
+            tracing::warn!(%error, "the verifying keys were not fetched; the keys of the last fetch stay in use");
         };
         outcome.inspect_err(failed).unwrap_or(false)
     }
