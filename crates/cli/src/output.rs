@@ -1,10 +1,12 @@
 //! Standard output, files, colours.
 
 use crate::failure::Failure;
+use crate::keys::write::{Secrecy, unnamed};
 use clap::ValueEnum;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, LineWriter, Write};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -104,117 +106,84 @@ pub(crate) enum Style {
 
 /// A file that appears under its name when it is whole, or standard output. Dropped before [`Destination::finish`],
 /// nothing of a file is left, and one that was there before is as it was.
-pub(crate) struct Destination<'a> {
-    to: To<'a>,
-}
-
-enum To<'a> {
+pub(crate) enum Destination<'a> {
     Output(&'a mut Output),
     /// A device or a pipe, which cannot be replaced.
     Device(PathBuf, File),
-    File {
-        writer: BufWriter<File>,
-        partial: PathBuf,
-        path: PathBuf,
-        done: bool,
-    },
+    File(PathBuf, BufWriter<NamedTempFile>),
 }
 
 impl<'a> Destination<'a> {
     /// The file of this name, or standard output without one or for `-`. A file that is replaced keeps its permissions;
     /// a link keeps pointing to it.
     pub(crate) fn open(path: Option<&Path>, output: &'a mut Output) -> Result<Self, Failure> {
-        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
-            return Ok(Self { to: To::Output(output) });
-        };
-        let to = Self::open_file(path).map_err(|error| unwritable(path, &error))?;
-        Ok(Self { to })
+        match path.filter(|path| path.as_os_str() != "-") {
+            Some(path) => Self::open_file(path).map_err(|error| unwritable(path, &error)),
+            None => Ok(Self::Output(output)),
+        }
     }
 
-    fn open_file(path: &Path) -> io::Result<To<'a>> {
-        let (path, permissions) = match fs::metadata(path) {
+    fn open_file(path: &Path) -> io::Result<Self> {
+        let (path, file) = match fs::metadata(path) {
             Ok(found) if found.is_file() => {
                 // A rename asks the folder only. A file that must not be written is not replaced either.
                 if found.permissions().readonly() {
                     return Err(io::ErrorKind::PermissionDenied.into());
                 }
                 drop(OpenOptions::new().append(true).open(path)?);
-                (fs::canonicalize(path)?, Some(found.permissions()))
+                let path = fs::canonicalize(path)?;
+                // Its owner's alone until it has the permissions of the file that it replaces.
+                let file = unnamed(&path, Secrecy::Private)?;
+                fs::set_permissions(file.path(), found.permissions())?;
+                (path, file)
             }
-            Ok(_) => return Ok(To::Device(path.to_owned(), OpenOptions::new().write(true).open(path)?)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), None),
+            Ok(_) => return Ok(Self::Device(path.to_owned(), OpenOptions::new().write(true).open(path)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), unnamed(path, Secrecy::Public)?),
             Err(error) => return Err(error),
         };
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".partial-{}", std::process::id()));
-        let partial = path.with_file_name(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        if permissions.is_some() {
-            // Its owner's alone until it has the permissions of the file that it replaces.
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        let writer = BufWriter::with_capacity(1 << 16, options.open(&partial)?);
-        let to = To::File { writer, partial, path, done: false };
-        // From here on, dropping `to` removes the file.
-        if let (Some(permissions), To::File { partial, .. }) = (permissions, &to) {
-            fs::set_permissions(partial, permissions)?;
-        }
-        Ok(to)
+        Ok(Self::File(path, BufWriter::with_capacity(1 << 16, file)))
     }
 
     /// True when a person reads along.
     pub(crate) fn is_terminal(&self) -> bool {
-        match &self.to {
-            To::Output(output) => output.is_terminal(),
-            To::Device(_, file) => file.is_terminal(),
-            To::File { .. } => false,
+        match self {
+            Self::Output(output) => output.is_terminal(),
+            Self::Device(_, file) => file.is_terminal(),
+            Self::File(..) => false,
         }
     }
 
     /// Gives the file its name.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        match &mut self.to {
-            To::Output(output) => Ok(output.flush()?),
-            To::Device(path, file) => file.flush().map_err(|error| unwritable(path, &error)),
-            To::File { writer, partial, path, done } => {
-                writer
-                    .flush()
-                    .and_then(|()| writer.get_ref().sync_all())
-                    .and_then(|()| fs::rename(partial, &path))
-                    .map_err(|error| unwritable(path, &error))?;
-                *done = true;
-                Ok(())
-            }
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let name = |file: BufWriter<NamedTempFile>, path: &Path| -> io::Result<()> {
+            let file = file.into_inner()?;
+            file.as_file().sync_all()?;
+            file.persist(path)?;
+            Ok(())
+        };
+        match self {
+            Self::Output(output) => Ok(output.flush()?),
+            Self::Device(path, mut file) => file.flush().map_err(|error| unwritable(&path, &error)),
+            Self::File(path, file) => name(file, &path).map_err(|error| unwritable(&path, &error)),
+        }
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Output(output) => output,
+            Self::Device(_, file) => file,
+            Self::File(_, file) => file,
         }
     }
 }
 
 impl Write for Destination<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.to {
-            To::Output(output) => output.write(bytes),
-            To::Device(_, file) => file.write(bytes),
-            To::File { writer, .. } => writer.write(bytes),
-        }
+        self.writer().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.to {
-            To::Output(output) => output.flush(),
-            To::Device(_, file) => file.flush(),
-            To::File { writer, .. } => writer.flush(),
-        }
-    }
-}
-
-impl Drop for To<'_> {
-    fn drop(&mut self) {
-        if let Self::File { partial, done: false, .. } = self {
-            // A drop cannot report a failure.
-            let _ = fs::remove_file(partial);
-        }
+        self.writer().flush()
     }
 }
 

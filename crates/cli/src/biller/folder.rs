@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, causes};
 use crate::input;
-use crate::keys::write::{Secrecy, make_folder, open_lock, write};
+use crate::keys::write::{NewFile, make_folder, open_lock, write};
 use crate::output::unwritable;
 use bankrail::client::TokenCacheSecret;
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
@@ -54,7 +54,7 @@ impl Folder {
             let mut secret = Zeroizing::new([0; TokenCacheSecret::LEN]);
             bankrail::values::fill_random(&mut *secret).map_err(|error| Failure::unable(error, "try again"))?;
             let text = Zeroizing::new(STANDARD.encode(*secret));
-            write(&[(&file, text.as_bytes(), Secrecy::Private)], false)?;
+            write(&[NewFile::private(&file, text)], false)?;
         }
         let text = input::read_text(&file.to_string_lossy(), 256)?;
         TokenCacheSecret::from_base64(&text).map_err(|error| {

@@ -1,7 +1,7 @@
 //! `bankrail keys convert`.
 
 use super::file::{self, Material};
-use super::write::{Secrecy, write};
+use super::write::{NewFile, Secrecy, write};
 use super::{Convert, Format, Use};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -39,7 +39,9 @@ pub(super) fn run(arguments: &Convert, output: &mut Output) -> Result<Outcome, F
                 "pass -o FILE, or -o - to print it, or --public for the public half",
             ));
         }
-        (Some(path), secrecy) if path.as_os_str() != "-" => write(&[(path, &bytes, secrecy)], arguments.force)?,
+        (Some(path), secrecy) if path.as_os_str() != "-" => {
+            write(&[NewFile { path: path.clone(), content: bytes, secrecy }], arguments.force)?;
+        }
         _ if output.is_terminal() => match std::str::from_utf8(&bytes) {
             Ok(text) => output.write_all(shown_lines(text).as_bytes())?,
             Err(_) => return Err(Failure::unable("DER is not printed to a terminal", "pass -o FILE")),
@@ -51,47 +53,45 @@ pub(super) fn run(arguments: &Convert, output: &mut Output) -> Result<Outcome, F
 
 fn private_bytes(key: &PrivateKey, arguments: &Convert, kid: Option<&str>) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let options = KeyOptions::default();
-    let bytes = |text: Zeroizing<String>| Zeroizing::new(text.as_bytes().to_vec());
     let refused = |error| file::refused(&arguments.file, &error);
-    Ok(match (arguments.to, arguments.use_) {
-        (Format::Pem, _) => bytes(key.to_pkcs8_pem()),
-        (Format::Der, _) => key.to_pkcs8_der(),
-        (Format::Pkcs1Pem, _) => bytes(key.to_pkcs1_pem()),
-        (Format::Pkcs1Der, _) => key.to_pkcs1_der(),
+    let text = match (arguments.to, arguments.use_) {
+        (Format::Der, _) => return Ok(key.to_pkcs8_der()),
+        (Format::Pkcs1Der, _) => return Ok(key.to_pkcs1_der()),
+        (Format::Pem, _) => key.to_pkcs8_pem(),
+        (Format::Pkcs1Pem, _) => key.to_pkcs1_pem(),
         (Format::Jwk, Some(Use::Encrypt)) => {
             let key = DecryptionKey::from_private_key(key, &options).map_err(refused)?;
-            json(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk())
+            line(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk())
         }
         (Format::Jwk, _) => {
             let key = SigningKey::from_private_key(key, &options).map_err(refused)?;
-            json(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk())
+            line(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk())
         }
-    })
+    };
+    Ok(text.as_bytes().to_vec().into())
 }
 
 fn public_bytes(key: &PublicKey, arguments: &Convert, kid: Option<&str>) -> Result<Vec<u8>, Failure> {
     let options = KeyOptions::default();
     let refused = |error| file::refused(&arguments.file, &error);
-    Ok(match (arguments.to, arguments.use_) {
-        (Format::Pem, _) => key.to_spki_pem().into_bytes(),
-        (Format::Der, _) => key.to_spki_der(),
-        (Format::Pkcs1Pem, _) => key.to_pkcs1_pem().into_bytes(),
-        (Format::Pkcs1Der, _) => key.to_pkcs1_der(),
+    let text = match (arguments.to, arguments.use_) {
+        (Format::Der, _) => return Ok(key.to_spki_der()),
+        (Format::Pkcs1Der, _) => return Ok(key.to_pkcs1_der()),
+        (Format::Pem, _) => key.to_spki_pem(),
+        (Format::Pkcs1Pem, _) => key.to_pkcs1_pem(),
         (Format::Jwk, Some(Use::Encrypt)) => {
             let key = EncryptionKey::from_public_key(key.clone(), &options).map_err(refused)?;
-            json(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk()).to_vec()
+            kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk() + "\n"
         }
         (Format::Jwk, _) => {
             let key = VerifyingKey::from_public_key(key.clone(), &options).map_err(refused)?;
-            json(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk()).to_vec()
+            kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk() + "\n"
         }
-    })
+    };
+    Ok(text.into_bytes())
 }
 
-/// A JSON text with a line end.
-fn json(text: &str) -> Zeroizing<Vec<u8>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(text.len() + 1));
-    bytes.extend_from_slice(text.as_bytes());
-    bytes.push(b'\n');
-    bytes
+/// A text with a line end.
+fn line(text: &str) -> Zeroizing<String> {
+    Zeroizing::new([text, "\n"].concat())
 }

@@ -1,19 +1,15 @@
 //! `bankrail keys generate`.
 
-use super::write::{Secrecy, make_folder, write};
+use super::write::{NewFile, Secrecy, make_folder, write};
 use super::{Generate, Only, jwk_set};
 use crate::failure::{Failure, Outcome, causes};
 use crate::output::Output;
 use bankrail::jose::{DecryptionKey, KeyError, RsaSize, SigningKey};
-use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
 
 pub(super) fn run(arguments: &Generate, output: &mut Output) -> Result<Outcome, Failure> {
     let failed = |error: KeyError| Failure::unable(causes(&error), "try again");
-    let mut files: Vec<(PathBuf, Zeroizing<Vec<u8>>, Secrecy)> = Vec::new();
-    let mut add = |name: &str, bytes: &[u8], secrecy| {
-        files.push((arguments.folder.join(name), Zeroizing::new(bytes.to_vec()), secrecy));
-    };
+    let place = |name: &str| arguments.folder.join(name);
+    let mut files = Vec::new();
     let mut jwks = Vec::new();
     let mut lines = Vec::new();
     if arguments.only != Some(Only::Decryption) {
@@ -21,8 +17,8 @@ pub(super) fn run(arguments: &Generate, output: &mut Output) -> Result<Outcome, 
         let key = SigningKey::generate(size).map_err(failed)?;
         let public = key.verifying_key();
         let kid = public.thumbprint();
-        add("signing.pem", key.to_pkcs8_pem().as_bytes(), Secrecy::Private);
-        add("signing.pub.pem", public.to_spki_pem().as_bytes(), Secrecy::Public);
+        files.push(NewFile::private(place("signing.pem"), key.to_pkcs8_pem()));
+        files.push(NewFile::public(place("signing.pub.pem"), public.to_spki_pem()));
         lines.push(format!("signing key, {} bits, thumbprint {kid}", size.bits()));
         jwks.push(public.with_kid(&kid).to_jwk());
     }
@@ -30,20 +26,18 @@ pub(super) fn run(arguments: &Generate, output: &mut Output) -> Result<Outcome, 
         let key = DecryptionKey::generate(RsaSize::Rsa2048).map_err(failed)?;
         let public = key.encryption_key();
         let kid = public.thumbprint();
-        add("decryption.pem", key.to_pkcs8_pem().as_bytes(), Secrecy::Private);
-        add("encryption.pub.pem", public.to_spki_pem().as_bytes(), Secrecy::Public);
+        files.push(NewFile::private(place("decryption.pem"), key.to_pkcs8_pem()));
+        files.push(NewFile::public(place("encryption.pub.pem"), public.to_spki_pem()));
         lines.push(format!("decryption key, 2048 bits, thumbprint {kid}"));
         jwks.push(public.with_kid(&kid).to_jwk());
     }
-    add("jwks.json", format!("{}\n", jwk_set(&jwks)).as_bytes(), Secrecy::Public);
+    files.push(NewFile::public(place("jwks.json"), format!("{}\n", jwk_set(&jwks))));
     make_folder(&arguments.folder)?;
-    let each: Vec<(&Path, &[u8], Secrecy)> =
-        files.iter().map(|(path, bytes, secrecy)| (path.as_path(), bytes.as_slice(), *secrecy)).collect();
-    write(&each, arguments.force)?;
+    write(&files, arguments.force)?;
     for line in lines {
         output.line(line)?;
     }
-    for (path, _, secrecy) in &files {
+    for NewFile { path, secrecy, .. } in &files {
         let note =
             if *secrecy == Secrecy::Private { "private, keep it secret" } else { "public, give it to the other side" };
         output.line(format_args!("{}  ({note})", crate::text::shown(&path.to_string_lossy())))?;

@@ -5,6 +5,8 @@ use crate::output::unwritable;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use tempfile::{NamedTempFile, PersistError};
+use zeroize::Zeroizing;
 
 /// Who may read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,34 +17,56 @@ pub(crate) enum Secrecy {
     Public,
 }
 
+/// A file to write.
+pub(crate) struct NewFile {
+    pub(crate) path: PathBuf,
+    pub(crate) content: Zeroizing<Vec<u8>>,
+    pub(crate) secrecy: Secrecy,
+}
+
+impl NewFile {
+    pub(crate) fn private(path: impl Into<PathBuf>, content: impl AsRef<[u8]>) -> Self {
+        Self { path: path.into(), content: content.as_ref().to_vec().into(), secrecy: Secrecy::Private }
+    }
+
+    pub(crate) fn public(path: impl Into<PathBuf>, content: impl AsRef<[u8]>) -> Self {
+        Self { secrecy: Secrecy::Public, ..Self::private(path, content) }
+    }
+
+    /// Writes it under another name.
+    fn write(&self) -> io::Result<NamedTempFile> {
+        let mut file = unnamed(&self.path, self.secrecy)?;
+        file.write_all(&self.content)?;
+        file.as_file().sync_all()?;
+        Ok(file)
+    }
+}
+
 /// Writes all files or, unless `force` lets it overwrite, none.
 ///
 /// Each file is first written under another name. Giving it its own name fails if something has that name, so no other
 /// process can be overwritten either.
-pub(crate) fn write(files: &[(&Path, &[u8], Secrecy)], force: bool) -> Result<(), Failure> {
-    if !force && let Some((path, ..)) = files.iter().find(|(path, ..)| path.symlink_metadata().is_ok()) {
-        return Err(exists(path));
+pub(crate) fn write(files: &[NewFile], force: bool) -> Result<(), Failure> {
+    if !force && let Some(file) = files.iter().find(|file| file.path.symlink_metadata().is_ok()) {
+        return Err(exists(&file.path));
     }
     // A device, a pipe or a folder is not replaced, whatever is forced.
-    if let Some((path, ..)) = files.iter().find(|(path, ..)| path.metadata().is_ok_and(|found| !found.is_file())) {
-        return Err(Failure::unable(format_args!("{}: is no file", path.display()), "choose another name"));
+    if let Some(file) = files.iter().find(|file| file.path.metadata().is_ok_and(|found| !found.is_file())) {
+        return Err(Failure::unable(format_args!("{}: is no file", file.path.display()), "choose another name"));
     }
-    let mut partial: Vec<Partial> = Vec::new();
-    for (path, bytes, secrecy) in files {
-        partial.push(Partial::write(path, bytes, *secrecy).map_err(|error| unwritable(path, &error))?);
-    }
+    let written = files.iter().map(|file| file.write().map_err(|error| unwritable(&file.path, &error)));
+    let written = written.collect::<Result<Vec<_>, _>>()?;
     let mut named: Vec<&Path> = Vec::new();
-    for (file, (path, ..)) in partial.iter().zip(files) {
-        let done = if force { fs::rename(&file.0, path) } else { fs::hard_link(&file.0, path) };
-        if let Err(error) = done {
+    for (partial, NewFile { path, .. }) in written.into_iter().zip(files) {
+        let done = if force { partial.persist(path) } else { partial.persist_noclobber(path) };
+        if let Err(PersistError { error, .. }) = done {
             if !force {
                 // Made a moment ago, by us.
                 named.iter().for_each(|path| drop(fs::remove_file(path)));
             }
-            return Err(if error.kind() == io::ErrorKind::AlreadyExists {
-                exists(path)
-            } else {
-                unwritable(path, &error)
+            return Err(match error.kind() {
+                io::ErrorKind::AlreadyExists => exists(path),
+                _ => unwritable(path, &error),
             });
         }
         named.push(path);
@@ -75,30 +99,16 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     builder.create(path).map_err(|error| unwritable(path, &error))
 }
 
-/// A file under the name that it has until it is whole.
-struct Partial(PathBuf);
-
-impl Partial {
-    fn write(path: &Path, bytes: &[u8], secrecy: Secrecy) -> io::Result<Self> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".partial-{}", std::process::id()));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        if secrecy == Secrecy::Private {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        let mut file = options.open(path.with_file_name(&name))?;
-        let partial = Self(path.with_file_name(name));
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        Ok(partial)
+/// A file in the folder of `path`, under another name until it is whole. Dropped before, it is removed.
+pub(crate) fn unnamed(path: &Path, secrecy: Secrecy) -> io::Result<NamedTempFile> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".partial-");
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if secrecy == Secrecy::Private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // After a rename no file has this name, which is not a failure.
-        let _ = fs::remove_file(&self.0);
-    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    tempfile::Builder::new().prefix(&name).make_in(folder, |partial| options.open(partial))
 }

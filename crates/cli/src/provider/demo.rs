@@ -8,7 +8,7 @@ pub(super) use connection::{connections, set_api_key, tell_address};
 use super::folder::Folders;
 use super::rotation::key_set;
 use crate::failure::{Failure, causes};
-use crate::keys::write::{Secrecy, make_folder, write};
+use crate::keys::write::{NewFile, make_folder, write};
 use crate::output::unwritable;
 use bankrail::emulator::{CertificateAuthority, CertificateAuthorityError};
 use bankrail::jose::{RsaSize, SigningKey};
@@ -16,7 +16,7 @@ use bankrail::values::random_bytes;
 use customer::DemoCustomer;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use zeroize::Zeroizing;
 
 /// Makes the folder with all that is in it, unless there is one with something in it. Of several processes that do so
@@ -41,30 +41,24 @@ pub(super) fn make(folders: &Folders) -> Result<(), Failure> {
         ));
     }
     let mut name = place.file_name().unwrap_or_default().to_owned();
-    // A process has the same number in each container.
-    let random = random_bytes::<8>().map(u64::from_be_bytes).map_err(|error| no_key(&error))?;
-    name.push(format!(".partial-{random:016x}"));
-    let partial = Partial(place.with_file_name(name));
-    make_folder(&partial.0)?;
-    fill(&partial.0)?;
+    name.push(".partial-");
+    let parent = place.parent().unwrap_or(&place);
+    make_folder(parent)?;
+    // For its owner alone. Dropped before it has its own name, it is removed.
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let partial = builder.prefix(&name).rand_bytes(16).tempdir_in(parent);
+    let partial = partial.map_err(|error| unusable(folder, &error))?;
+    fill(partial.path())?;
     #[cfg(not(unix))]
     // Elsewhere an empty folder is not replaced by a rename. One that is not empty stays.
     let _ = fs::remove_dir(&place);
-    match fs::rename(&partial.0, &place) {
+    match fs::rename(partial.path(), &place) {
         Ok(()) => Ok(()),
         // Another process was faster.
         Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => Ok(()),
         Err(error) => Err(unusable(folder, &error)),
-    }
-}
-
-/// A folder under the name that it has until it is whole.
-struct Partial(PathBuf);
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // After the rename no folder has this name, which is not a failure.
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -76,43 +70,32 @@ fn fill(folder: &Path) -> Result<(), Failure> {
     let keys = key_set(std::slice::from_ref(&public));
     let cursor = random_bytes::<32>().map_err(|error| no_key(&error))?;
     let database = folder.join("provider.sqlite");
+    let customers = folder.join("customers");
+    make_folder(&customers)?;
     for customer in DemoCustomer::ALL {
-        let (record, files) = customer.make(&authority)?;
         let home = folder.join("demo").join(customer.folder_name());
         make_folder(&home)?;
-        let mut all: Vec<(PathBuf, Zeroizing<Vec<u8>>, Secrecy)> = files
-            .into_iter()
-            .map(|(name, content, secrecy)| (home.join(name), Zeroizing::new(content.as_bytes().to_vec()), secrecy))
-            .collect();
-        let shared = [("ca.pem", authority.pem()), ("provider.jwks.json", keys.clone())];
-        all.extend(shared.map(|(name, text)| (home.join(name), Zeroizing::new(text.into_bytes()), Secrecy::Public)));
-        let customers = folder.join("customers");
-        make_folder(&customers)?;
-        let name = customers.join(format!("{}.toml", customer.folder_name()));
-        all.push((name, Zeroizing::new(record.to_toml().as_bytes().to_vec()), Secrecy::Private));
-        write_all(&all)?;
+        let (record, mut files) = customer.make(&home, &authority)?;
+        files.push(NewFile::public(home.join("ca.pem"), authority.pem()));
+        files.push(NewFile::public(home.join("provider.jwks.json"), &keys));
+        files.push(NewFile::private(customers.join(format!("{}.toml", customer.folder_name())), record.to_toml()));
+        // Nobody else knows the folder yet.
+        write(&files, true)?;
     }
-    let text = |text: &str| Zeroizing::new(text.as_bytes().to_vec());
-    write_all(&[
-        (folder.join("ca.pem"), text(&authority.pem()), Secrecy::Public),
-        (folder.join("server.pem"), text(&server.chain_pem), Secrecy::Public),
-        (folder.join("server-key.pem"), text(&server.key_pem), Secrecy::Private),
-        (folder.join("signing.pem"), text(&signing.to_pkcs8_pem()), Secrecy::Private),
-        (folder.join("signing.pub.pem"), text(&public.to_spki_pem()), Secrecy::Public),
-        (folder.join("signing.jwks.json"), text(&keys), Secrecy::Public),
-        (folder.join("cursor.key"), Zeroizing::new(cursor.to_vec()), Secrecy::Private),
-    ])?;
+    let files = [
+        NewFile::public(folder.join("ca.pem"), authority.pem()),
+        NewFile::public(folder.join("server.pem"), server.chain_pem),
+        NewFile::private(folder.join("server-key.pem"), server.key_pem),
+        NewFile::private(folder.join("signing.pem"), signing.to_pkcs8_pem()),
+        NewFile::public(folder.join("signing.pub.pem"), public.to_spki_pem()),
+        NewFile::public(folder.join("signing.jwks.json"), keys),
+        NewFile::private(folder.join("cursor.key"), cursor),
+    ];
+    write(&files, true)?;
     drop(bankrail::stores::sqlite::SqliteStore::open(&database, Default::default()).map_err(|error| {
         Failure::unable(format_args!("{}: {}", database.display(), causes(&error)), "choose another folder")
     })?);
     Ok(())
-}
-
-fn write_all(files: &[(PathBuf, Zeroizing<Vec<u8>>, Secrecy)]) -> Result<(), Failure> {
-    let files: Vec<(&Path, &[u8], Secrecy)> =
-        files.iter().map(|(path, bytes, secrecy)| (path.as_path(), bytes.as_slice(), *secrecy)).collect();
-    // Nobody else knows the folder yet.
-    write(&files, true)
 }
 
 /// A new API key: 192 random bits.

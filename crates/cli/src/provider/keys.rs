@@ -5,11 +5,10 @@ use super::folder::Folders;
 use super::rotation::key_set;
 use crate::failure::{Failure, Outcome};
 use crate::keys::file;
-use crate::keys::write::{Secrecy, write};
+use crate::keys::write::{NewFile, write};
 use crate::output::Output;
 use bankrail::jose::{RsaSize, SigningKey, VerifyingKey};
 use clap::Subcommand;
-use std::path::{Path, PathBuf};
 
 /// The keys that a set keeps after a rotation.
 const KEPT: usize = 3;
@@ -50,14 +49,9 @@ pub(super) fn run(command: &Command, folders: &Folders, output: &mut Output) -> 
                 sets.extend(connections(folders)?.into_iter().map(|(home, _)| home.join("provider.jwks.json")));
             }
             // Receivers can know the key before the first message is signed with it.
-            let each: Vec<(&Path, &[u8], Secrecy)> =
-                sets.iter().map(|path| (path.as_path(), set.as_bytes(), Secrecy::Public)).collect();
-            write(&each, true)?;
-            let (pem, public_pem) = (new.to_pkcs8_pem(), public.to_spki_pem());
-            let [signing, signing_pub]: [PathBuf; 2] =
-                ["signing.pem", "signing.pub.pem"].map(|name| folders.config(name));
-            write(&[(&signing_pub, public_pem.as_bytes(), Secrecy::Public)], true)?;
-            write(&[(&signing, pem.as_bytes(), Secrecy::Private)], true)?;
+            write(&sets.iter().map(|path| NewFile::public(path, &set)).collect::<Vec<_>>(), true)?;
+            write(&[NewFile::public(folders.config("signing.pub.pem"), public.to_spki_pem())], true)?;
+            write(&[NewFile::private(folders.config("signing.pem"), new.to_pkcs8_pem())], true)?;
             output.line(format_args!("{}  signs from now on", public.thumbprint()))?;
             output.line(format_args!("{thumbprint}  signed before, and stays in the key set"))?;
             for path in sets {

@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::failure::Failure;
-use crate::keys::write::{Secrecy, write};
+use crate::keys::write::{NewFile, write};
 use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ pub(super) fn write_all(home: &Path, connection: &Connection) -> Result<(), Fail
             continue;
         }
         // They hold the API key.
-        write(&[(&path, text.as_bytes(), Secrecy::Private)], true)?;
+        write(&[NewFile::private(path, text)], true)?;
     }
     Ok(())
 }

@@ -2,11 +2,11 @@
 
 use super::super::folder::{Folders, damaged, first_fault, read};
 use crate::failure::Failure;
-use crate::keys::write::{Secrecy, write};
+use crate::keys::write::{NewFile, write};
 use bankrail::bank::{CustomerBook, CustomerRecord, CustomersError};
 use bankrail::client_assertion::CustomerCode;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 /// Writes the file of a new customer.
@@ -22,7 +22,7 @@ pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<PathBuf,
     let all = book.records().map(|known| (**known).clone()).chain([record.clone()]);
     CustomerBook::new(all).map_err(|error| refused(&error))?;
     let path = folders.config("customers").join(format!("{}.toml", code.as_str().to_ascii_lowercase()));
-    write(&[(&path, record.to_toml().as_bytes(), Secrecy::Private)], false)?;
+    write(&[NewFile::private(&path, record.to_toml())], false)?;
     Ok(path)
 }
 
@@ -49,8 +49,8 @@ pub(super) fn change(
     let before = Zeroizing::new(read(&path)?);
     let mut name = path.clone().into_os_string();
     name.push(".before");
-    write(&[(Path::new(&name), &before, Secrecy::Private)], true)?;
-    write(&[(&path, record.to_toml().as_bytes(), Secrecy::Private)], true)?;
+    write(&[NewFile::private(name, before)], true)?;
+    write(&[NewFile::private(&path, record.to_toml())], true)?;
     Ok(path)
 }
 

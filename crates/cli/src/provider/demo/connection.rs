@@ -5,7 +5,7 @@ use super::super::sample_calls;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::input;
-use crate::keys::write::{Secrecy, write};
+use crate::keys::write::{NewFile, write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -67,7 +67,7 @@ fn write_connection(home: &Path, connection: &Connection) -> Result<(), Failure>
     if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(());
     }
-    write(&[(&path, text.as_bytes(), Secrecy::Private)], true)
+    write(&[NewFile::private(path, text)], true)
 }
 
 /// The text of a `connection.toml`.

@@ -5,7 +5,7 @@ use super::{new_api_key, no_certificate, no_key};
 use crate::connection::{Connection, Receiving};
 use crate::failure::{Failure, causes};
 use crate::keys::jwk_set;
-use crate::keys::write::Secrecy;
+use crate::keys::write::NewFile;
 use bankrail::bank::{ApiKeyRecord, CustomerRecord, EndpointRecord};
 use bankrail::client_assertion::token::names;
 use bankrail::emulator::{CertificateAuthority, TestAccount};
@@ -16,8 +16,7 @@ use bankrail::statement::AccountId;
 use bankrail::values::{Currency, SecretString};
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
-use zeroize::Zeroizing;
+use std::path::{Path, PathBuf};
 
 /// A customer that is made up.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +30,6 @@ pub(super) struct DemoCustomer {
 const SCOPES: [&str; 4] =
     [names::STATEMENT_READ, names::MANDATE_WRITE, names::MANDATE_READ, names::PAYMENT_INSTRUCTION_WRITE];
 
-/// The files of a customer's folder: name, content, and who may read it.
-type Files = Vec<(&'static str, Zeroizing<String>, Secrecy)>;
-
 impl DemoCustomer {
     /// One with the test accounts, and one whose account the first one may not see.
     pub(super) const ALL: [Self; 2] = [
@@ -45,8 +41,12 @@ impl DemoCustomer {
         self.code.to_ascii_lowercase()
     }
 
-    /// The customer's record, and all that its own programs need.
-    pub(super) fn make(&self, authority: &CertificateAuthority) -> Result<(CustomerRecord, Files), Failure> {
+    /// The customer's record, and the files in the folder `home` that its own programs need.
+    pub(super) fn make(
+        &self,
+        home: &Path,
+        authority: &CertificateAuthority,
+    ) -> Result<(CustomerRecord, Vec<NewFile>), Failure> {
         let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
         let decryption = DecryptionKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
         let (api_key, receiver_key) = (new_api_key()?, new_api_key()?);
@@ -84,16 +84,15 @@ impl DemoCustomer {
             public.clone().with_kid(public.thumbprint()).to_jwk(),
             encryption.clone().with_kid(encryption.thumbprint()).to_jwk(),
         ];
-        let plain = Zeroizing::new;
         let files = vec![
-            ("connection.toml", to_toml(&connection)?, Secrecy::Private),
-            ("signing.pem", signing.to_pkcs8_pem(), Secrecy::Private),
-            ("signing.pub.pem", plain(public.to_spki_pem()), Secrecy::Public),
-            ("signing.jwks.json", plain(format!("{}\n", jwk_set(&keys))), Secrecy::Public),
-            ("decryption.pem", decryption.to_pkcs8_pem(), Secrecy::Private),
-            ("encryption.pub.pem", plain(encryption.to_spki_pem()), Secrecy::Public),
-            ("receiver.pem", plain(receiver.chain_pem), Secrecy::Public),
-            ("receiver-key.pem", receiver.key_pem, Secrecy::Private),
+            NewFile::private(home.join("connection.toml"), to_toml(&connection)?),
+            NewFile::private(home.join("signing.pem"), signing.to_pkcs8_pem()),
+            NewFile::public(home.join("signing.pub.pem"), public.to_spki_pem()),
+            NewFile::public(home.join("signing.jwks.json"), format!("{}\n", jwk_set(&keys))),
+            NewFile::private(home.join("decryption.pem"), decryption.to_pkcs8_pem()),
+            NewFile::public(home.join("encryption.pub.pem"), encryption.to_spki_pem()),
+            NewFile::public(home.join("receiver.pem"), receiver.chain_pem),
+            NewFile::private(home.join("receiver-key.pem"), receiver.key_pem),
         ];
         Ok((record, files))
     }
