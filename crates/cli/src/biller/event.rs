@@ -1,5 +1,6 @@
 //! What is printed: one event for each line. `bankrail biller --help` and the README list the members.
 
+use crate::statement::row::Row;
 use bankrail::values::{HyphenatedUuid, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,11 +13,32 @@ pub(super) enum Event {
     Message(Box<Received>),
     Conflict(Box<Contradiction>),
     Entry(Box<NewEntry>),
-    Duplicate(Duplicate),
-    Refusal(Refusal),
+    /// A message that was delivered again.
+    Duplicate {
+        at: Timestamp,
+        kind: String,
+        message_id: Option<HyphenatedUuid>,
+        entry: u64,
+        /// Whether the first delivery is handled.
+        handled: bool,
+    },
+    /// A delivery that was refused.
+    Refusal {
+        at: Timestamp,
+        /// That of the receiver; `None` on a path without a receiver.
+        kind: Option<String>,
+        stage: String,
+        reason: String,
+        status: u16,
+        message_id: Option<HyphenatedUuid>,
+    },
     Account(Trouble),
     Token(Trouble),
-    Omitted(Omitted),
+    /// Events that were not kept for printing.
+    Omitted {
+        at: Timestamp,
+        count: u64,
+    },
 }
 
 /// The program is ready.
@@ -81,48 +103,9 @@ pub(super) struct NewEntry {
     pub(super) account: String,
     /// Its identifier within the account, the same for ever.
     pub(super) id: String,
-    pub(super) booked: String,
-    pub(super) value_date: String,
-    pub(super) status: String,
-    /// With its sign.
-    pub(super) amount: String,
-    pub(super) currency: String,
-    pub(super) code: String,
-    pub(super) counterparty: String,
-    /// All of the entry and of its transactions.
-    pub(super) references: Vec<Reference>,
-    pub(super) narrative: String,
+    #[serde(flatten)]
+    pub(super) row: Row,
     pub(super) request_key: HyphenatedUuid,
-}
-
-/// A reference, such as `AcctSvcrRef`.
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Reference {
-    pub(super) name: String,
-    pub(super) value: String,
-}
-
-/// A message that was delivered again.
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Duplicate {
-    pub(super) at: Timestamp,
-    pub(super) kind: String,
-    pub(super) message_id: Option<HyphenatedUuid>,
-    pub(super) entry: u64,
-    /// Whether the first delivery is handled.
-    pub(super) handled: bool,
-}
-
-/// A delivery that was refused.
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Refusal {
-    pub(super) at: Timestamp,
-    /// That of the receiver; `None` on a path without a receiver.
-    pub(super) kind: Option<String>,
-    pub(super) stage: String,
-    pub(super) reason: String,
-    pub(super) status: u16,
-    pub(super) message_id: Option<HyphenatedUuid>,
 }
 
 /// A statement that did not come.
@@ -141,11 +124,4 @@ pub(super) struct Trouble {
     pub(super) request_key: Option<HyphenatedUuid>,
     /// When the account is asked for again.
     pub(super) until: Option<Timestamp>,
-}
-
-/// Events that were not kept for printing.
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Omitted {
-    pub(super) at: Timestamp,
-    pub(super) count: u64,
 }

@@ -1,7 +1,7 @@
 //! What is to be printed. Messages, conflicts and entries are written to a table in the transaction that takes them in,
 //! and removed once they are printed. What has no transaction goes through a channel of bounded length.
 
-use super::event::{Event, Omitted};
+use super::event::Event;
 use super::folder::failed;
 use super::people;
 use crate::failure::Failure;
@@ -179,7 +179,7 @@ impl Printer {
         }
         let count = self.omitted.swap(0, Ordering::Relaxed);
         if count > 0 {
-            self.write(&Event::Omitted(Omitted { at: SystemClock.now(), count }), None, output)?;
+            self.write(&Event::Omitted { at: SystemClock.now(), count }, None, output)?;
         }
         Ok(output.flush()?)
     }

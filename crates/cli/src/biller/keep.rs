@@ -1,6 +1,6 @@
 //! The effects of messages and entries, each in the transaction that takes it in.
 
-use super::event::{Contradiction, Event, NewEntry, Received, Reference};
+use super::event::{Contradiction, Event, NewEntry, Received};
 use super::journal::Journal;
 use crate::statement::row::Row;
 use bankrail::client::NewEntries;
@@ -87,20 +87,11 @@ pub(super) fn entries(
         .entries
         .iter()
         .map(|one| {
-            let row = Row::of(&one.entry);
             Event::Entry(Box::new(NewEntry {
                 at,
                 account: new.account.to_string(),
                 id: one.id.iter().map(|byte| format!("{byte:02x}")).collect(),
-                booked: row.booked,
-                value_date: row.value_date,
-                status: row.status,
-                amount: row.amount,
-                currency: row.currency,
-                code: row.code,
-                counterparty: row.counterparty,
-                references: row.references.into_iter().map(|(name, value)| Reference { name, value }).collect(),
-                narrative: row.narrative,
+                row: Row::of(&one.entry),
                 request_key,
             }))
         })

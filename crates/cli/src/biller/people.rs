@@ -35,8 +35,9 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
             (conflict.at, "conflict", Style::Red, text)
         }
         Event::Entry(entry) => {
-            let mut text = format!("{} {} {} of account {}", entry.booked, entry.amount, entry.currency, entry.account);
-            for part in [&entry.counterparty, &entry.narrative] {
+            let row = &entry.row;
+            let mut text = format!("{} {} {} of account {}", row.booked, row.amount, row.currency, entry.account);
+            for part in [&row.counterparty, &row.narrative] {
                 if !part.is_empty() {
                     text.push_str(", ");
                     text.push_str(part);
@@ -44,23 +45,20 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
             }
             (entry.at, "entry", Style::Green, text)
         }
-        Event::Duplicate(duplicate) => {
-            let state = if duplicate.handled { "handled" } else { "not handled yet" };
-            let text =
-                format!("{} of message {}, {state}{}", duplicate.kind, duplicate.entry, id(duplicate.message_id));
-            (duplicate.at, "duplicate", Style::Dim, text)
+        Event::Duplicate { at, kind, message_id, entry, handled } => {
+            let state = if *handled { "handled" } else { "not handled yet" };
+            (*at, "duplicate", Style::Dim, format!("{kind} of message {entry}, {state}{}", id(*message_id)))
         }
-        Event::Refusal(refusal) => {
-            let kind = refusal.kind.as_deref().unwrap_or("delivery");
-            let (stage, reason, status) = (&refusal.stage, &refusal.reason, refusal.status);
-            let text = format!("{kind} at stage {stage}: {reason}; answered {status}{}", id(refusal.message_id));
-            (refusal.at, "refusal", Style::Red, text)
+        Event::Refusal { at, kind, stage, reason, status, message_id } => {
+            let kind = kind.as_deref().unwrap_or("delivery");
+            let text = format!("{kind} at stage {stage}: {reason}; answered {status}{}", id(*message_id));
+            (*at, "refusal", Style::Red, text)
         }
         Event::Account(trouble) => (trouble.at, "account", trouble_style(trouble), trouble_text(trouble)),
         Event::Token(trouble) => (trouble.at, "token", Style::Red, trouble_text(trouble)),
-        Event::Omitted(omitted) => {
-            let text = format!("{} came faster than they could be printed", counted(omitted.count, "event", "events"));
-            (omitted.at, "omitted", Style::Red, text)
+        Event::Omitted { at, count } => {
+            let text = format!("{} came faster than they could be printed", counted(*count, "event", "events"));
+            (*at, "omitted", Style::Red, text)
         }
     };
     line(at, name, style, &text, output)

@@ -1,6 +1,6 @@
 //! The receivers and their server.
 
-use super::event::{Duplicate, Event, Refusal};
+use super::event::Event;
 use super::journal::{Journal, Teller};
 use super::keep::handlers;
 use crate::connection::Receiving;
@@ -120,28 +120,27 @@ fn observed(delivery: &ObservedDelivery, teller: &Teller) {
     let message_id = delivery.headers.map(|headers| headers.message_id);
     match &delivery.outcome {
         ObservedOutcome::Duplicate { id, handled, .. } => {
-            let duplicate = Duplicate { at, kind, message_id, entry: id.get(), handled: *handled };
-            teller.tell(Event::Duplicate(duplicate));
+            teller.tell(Event::Duplicate { at, kind, message_id, entry: id.get(), handled: *handled });
         }
-        ObservedOutcome::Refused { stage, reason, .. } => teller.tell(Event::Refusal(Refusal {
+        ObservedOutcome::Refused { stage, reason, .. } => teller.tell(Event::Refusal {
             at,
             kind: Some(kind),
             stage: stage.to_string(),
             reason: reason.clone(),
             status: delivery.status,
             message_id,
-        })),
+        }),
         _ => {}
     }
 }
 
 fn no_receiver(uri: &Uri) -> Event {
-    Event::Refusal(Refusal {
+    Event::Refusal {
         at: SystemClock.now(),
         kind: None,
         stage: "path".to_owned(),
         reason: format!("expected the path of a receiver, found {}", excerpt(uri.path())),
         status: StatusCode::NOT_FOUND.as_u16(),
         message_id: None,
-    })
+    }
 }

@@ -50,7 +50,7 @@ const COLUMNS: [Column; 24] = [
     ("servicer_reference", |of| of.reference("AcctSvcrRef").into()),
     ("end_to_end_id", |of| of.reference("EndToEndId").into()),
     ("references", |of| {
-        let each: Vec<String> = of.row.references.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let each: Vec<String> = of.row.references.iter().map(|of| format!("{}={}", of.name, of.value)).collect();
         Cell::Text(each.join(";").into())
     }),
     ("counterparty", |of| of.row.counterparty.as_str().into()),
@@ -68,7 +68,7 @@ impl EntryRow<'_> {
 
     /// The first reference of this name.
     fn reference(&self, name: &str) -> &str {
-        self.row.references.iter().find(|(kind, _)| kind == name).map_or("", |(_, value)| value)
+        self.row.references.iter().find(|of| of.name == name).map_or("", |of| &of.value)
     }
 }
 

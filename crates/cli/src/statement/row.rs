@@ -2,25 +2,35 @@
 
 use bankrail::camt052::{AccountId, Balance, BankTransactionCode, DateOrDateTime, Direction, Entry, EntryLine};
 use bankrail::values::Decimal;
+use serde::{Deserialize, Serialize};
 
 /// What the columns of a row are called. The balance has a title of its own.
 pub(crate) const TITLES: [&str; 7] = ["Booked", "Value date", "Amount", "Balance", "Status", "Code", "Counterparty"];
 
 /// An entry or a transaction in columns. All texts are the document's, unescaped.
-#[derive(Default)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Row {
     pub(crate) booked: String,
     pub(crate) value_date: String,
     pub(crate) status: String,
     /// With its sign; `None` for an unknown direction, or a transaction without an amount.
+    #[serde(skip)]
     pub(crate) signed: Option<Decimal>,
     /// As written, with the sign, `±` where that is unknown; empty without one.
     pub(crate) amount: String,
     pub(crate) currency: String,
     pub(crate) code: String,
     pub(crate) counterparty: String,
-    pub(crate) references: Vec<(String, String)>,
+    /// All of the entry and of its transactions.
+    pub(crate) references: Vec<Reference>,
     pub(crate) narrative: String,
+}
+
+/// A reference, such as `AcctSvcrRef`.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Reference {
+    pub(crate) name: String,
+    pub(crate) value: String,
 }
 
 impl Row {
@@ -55,7 +65,7 @@ impl Row {
 
     /// References as `NAME VALUE`, separated by commas.
     pub(crate) fn reference_text(&self) -> String {
-        let each: Vec<String> = self.references.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let each: Vec<String> = self.references.iter().map(|of| format!("{} {}", of.name, of.value)).collect();
         each.join(", ")
     }
 
@@ -74,8 +84,8 @@ pub(crate) fn parts(entry: &Entry) -> impl Iterator<Item = Row> + '_ {
     entry.lines().filter(move |_| several).map(|line| Row::of_line(&line))
 }
 
-fn owned<'a>(references: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
-    references.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+fn owned<'a>(references: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Reference> {
+    references.map(|(name, value)| Reference { name: name.to_owned(), value: value.to_owned() }).collect()
 }
 
 fn text(value: Option<impl ToString>) -> String {

@@ -2,77 +2,54 @@
 
 use super::command::{BOOK, Command};
 use super::error::PageError;
-use super::layout::{After, Head, Paging, ROWS, Section, first_rows, html};
-use super::text::{encoded, shown};
+use super::layout::{After, Head, Paging, ROWS, first_rows, html};
+use super::text::filters;
 use super::{Page, Shared};
 use crate::statement::row::Row;
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use bankrail::bank::LedgerAccount;
-use bankrail::service::{Ledger as _, LedgerAnswer, LedgerEntry, RegisteredAccount, StatementQuery};
+use bankrail::client_assertion::CustomerCode;
+use bankrail::service::{Ledger as _, LedgerAnswer, RegisteredAccount, StatementQuery};
 use bankrail::statement::{AccountId, AccountKind, MaxEntries, PagePosition, SortOrder};
-use bankrail::values::Date;
+use bankrail::values::{Date, Decimal};
 use serde::Deserialize;
-use std::collections::HashMap;
 
-/// A customer who may ask for an account's statements.
-#[derive(Clone)]
-struct Holder {
-    code: String,
-    href: String,
-}
-
-/// The customers of some accounts, and what statements say about these.
-#[derive(Default)]
-struct Registered {
-    of: HashMap<AccountId, (RegisteredAccount, Vec<Holder>)>,
-}
-
-impl Registered {
-    fn read<'a>(shared: &Shared, accounts: impl IntoIterator<Item = &'a AccountId>) -> Self {
-        let mut wanted: HashMap<&AccountId, (Option<RegisteredAccount>, Vec<Holder>)> =
-            accounts.into_iter().map(|id| (id, (None, Vec::new()))).collect();
-        for record in shared.data.directory.book().records() {
-            for (id, facts) in &record.accounts {
-                if let Some((found, holders)) = wanted.get_mut(id) {
-                    let code = record.customer.code.as_str();
-                    found.get_or_insert_with(|| facts.clone());
-                    holders.push(Holder { code: shown(code), href: format!("/customers/{}", encoded(code)) });
-                }
-            }
-        }
-        let of = wanted.into_iter().filter_map(|(id, (facts, holders))| Some((id.clone(), (facts?, holders))));
-        Self { of: of.collect() }
-    }
-}
-
+/// An account: what the ledger knows of it, what statements say, and the customers who may ask for them.
 struct AccountRow {
-    id: String,
-    href: String,
-    name: String,
-    virtual_accounts: bool,
-    balance: String,
-    currency: String,
-    entries: u64,
-    holders: Vec<Holder>,
+    account: LedgerAccount,
+    registered: Option<RegisteredAccount>,
+    holders: Vec<CustomerCode>,
 }
 
 impl AccountRow {
-    fn new(account: &LedgerAccount, registered: &Registered) -> Self {
-        let found = registered.of.get(&account.id);
-        let facts = found.map(|(facts, _)| facts);
-        let balance = account.balance.rescale_to_minor_units().unwrap_or(account.balance);
-        Self {
-            id: account.id.to_string(),
-            href: format!("/accounts/{}", account.id),
-            name: facts.and_then(|facts| facts.name.as_deref()).map(shown).unwrap_or_default(),
-            virtual_accounts: facts.is_some_and(|facts| facts.kind == AccountKind::WithVirtualAccounts),
-            balance: balance.amount().to_string(),
-            currency: balance.currency().to_string(),
-            entries: account.entries,
-            holders: found.map(|(_, holders)| holders.clone()).unwrap_or_default(),
+    /// The rows of accounts that are in the order of their identifiers.
+    fn all(shared: &Shared, accounts: Vec<LedgerAccount>) -> Vec<Self> {
+        let row = |account| Self { account, registered: None, holders: Vec::new() };
+        let mut rows: Vec<Self> = accounts.into_iter().map(row).collect();
+        for record in shared.data.directory.book().records() {
+            for (id, facts) in &record.accounts {
+                let place = rows.binary_search_by(|row| row.account.id.cmp(id));
+                if let Some(row) = place.ok().and_then(|place| rows.get_mut(place)) {
+                    row.registered.get_or_insert_with(|| facts.clone());
+                    row.holders.push(record.customer.code.clone());
+                }
+            }
         }
+        rows
+    }
+
+    fn name(&self) -> &str {
+        self.registered.as_ref().and_then(|facts| facts.name.as_deref()).unwrap_or_default()
+    }
+
+    fn has_virtual_accounts(&self) -> bool {
+        self.registered.as_ref().is_some_and(|facts| facts.kind == AccountKind::WithVirtualAccounts)
+    }
+
+    fn balance(&self) -> Decimal {
+        self.account.balance.rescale_to_minor_units().unwrap_or(self.account.balance).amount()
     }
 }
 
@@ -88,11 +65,10 @@ pub(super) async fn list(State(page): State<Page>, Query(asked): Query<After>) -
     let after = asked.after.as_deref().map(AccountId::parse).transpose().map_err(|_| PageError::NotFound)?;
     let most = u32::try_from(ROWS).unwrap_or(u32::MAX);
     let (accounts, last) = first_rows(page.data.ledger.accounts(after.as_ref(), most + 1).await?);
-    let registered = Registered::read(&page, accounts.iter().map(|account| &account.id));
     Ok(html(&AccountsView {
-        head: Head::new("Accounts", Section::Accounts),
-        rows: accounts.iter().map(|account| AccountRow::new(account, &registered)).collect(),
+        head: Head::new("Accounts", "/accounts"),
         paging: Paging::after("/accounts", &asked, last.as_ref().map(|account| account.id.as_str())),
+        rows: AccountRow::all(&page, accounts),
     }))
 }
 
@@ -104,48 +80,23 @@ pub(super) struct Place {
     below: Option<u64>,
 }
 
-struct EntryRow {
-    amount: String,
-    debit: bool,
-    currency: String,
-    code: String,
-    counterparty: String,
-    narrative: String,
-    references: Vec<(String, String)>,
-}
-
-impl EntryRow {
-    fn new(entry: &LedgerEntry) -> Self {
-        let row = Row::of(&entry.entry);
-        Self {
-            debit: row.amount.starts_with('-'),
-            amount: row.amount,
-            currency: shown(&row.currency),
-            code: shown(&row.code),
-            counterparty: shown(&row.counterparty),
-            narrative: shown(&row.narrative),
-            references: row.references.iter().map(|(kind, text)| (shown(kind), shown(text))).collect(),
-        }
-    }
-}
-
 /// The entries of one day, the newest first.
 struct Day {
-    day: String,
-    entries: Vec<EntryRow>,
-    /// To the day's later entries, if this is not its first page.
-    later: Option<String>,
-    /// To the day's earlier entries, if there are any.
-    earlier: Option<String>,
-    /// To the last day before, if there is one.
-    before: Option<(String, String)>,
+    day: Date,
+    entries: Vec<Row>,
+    /// True if this is not the day's first page.
+    is_later_page: bool,
+    /// The number of the entry below which the next page begins, if there is one.
+    next: Option<u64>,
+    /// The last day before, if there is one.
+    before: Option<Date>,
 }
 
 #[derive(Template)]
 #[template(path = "page/account.html")]
 struct AccountView {
     head: Head,
-    account: AccountRow,
+    row: AccountRow,
     day: Option<Day>,
     is_last_day: bool,
     commands: Vec<Command>,
@@ -159,7 +110,7 @@ pub(super) async fn show(
     let id: AccountId = id.parse().map_err(|_| PageError::NotFound)?;
     let ledger = &page.data.ledger;
     let account = ledger.account(&id).await?.ok_or(PageError::NotFound)?;
-    let registered = Registered::read(&page, [&id]);
+    let row = AccountRow::all(&page, vec![account]).pop().ok_or(PageError::NotFound)?;
     let last = ledger.last_day(&id, None).await?;
     let asked = place.day.as_deref().map(Date::parse).transpose().map_err(|_| PageError::NotFound)?;
     let day = match asked.or(last) {
@@ -167,8 +118,8 @@ pub(super) async fn show(
         None => None,
     };
     Ok(html(&AccountView {
-        head: Head::new(format!("Account {id}"), Section::Accounts),
-        account: AccountRow::new(&account, &registered),
+        head: Head::new(format!("Account {id}"), "/accounts"),
+        row,
         commands: vec![page.command(BOOK, id.as_str())],
         is_last_day: asked.is_none_or(|day| Some(day) == last),
         day,
@@ -192,14 +143,11 @@ async fn entries(shared: &Shared, id: &AccountId, day: Date, below: Option<u64>)
         // The ledger has not heard of the registration yet.
         _ => return Ok(None),
     };
-    let own = format!("/accounts/{id}?day={day}");
-    let before = ledger.last_day(id, Some(day)).await?;
-    let next = found.next.clone();
     Ok(Some(Day {
-        day: day.to_string(),
-        entries: found.read_entries()?.iter().map(EntryRow::new).collect(),
-        earlier: next.and_then(|next| next.as_number()).map(|number| format!("{own}&below={number}")),
-        later: below.map(|_| own),
-        before: before.map(|day| (format!("/accounts/{id}?day={day}"), day.to_string())),
+        day,
+        is_later_page: below.is_some(),
+        next: found.next.as_ref().and_then(PagePosition::as_number),
+        entries: found.read_entries()?.iter().map(|entry| Row::of(&entry.entry)).collect(),
+        before: ledger.last_day(id, Some(day)).await?,
     }))
 }

@@ -1,7 +1,7 @@
 //! The calls that the provider answered, the newest first.
 
-use super::layout::{Head, NavLink, Paging, ROWS, Section, address, html};
-use super::text::{When, encoded, shown, took};
+use super::layout::{Head, NavLink, Paging, ROWS, address, html};
+use super::text::{filters, shown};
 use super::{Page, Shared};
 use askama::Template;
 use axum::extract::{Query, State};
@@ -35,7 +35,7 @@ impl Filter {
     }
 }
 
-fn is_refused(call: &Call) -> bool {
+pub(super) fn is_refused(call: &Call) -> bool {
     call.status.is_none_or(|status| status >= 400) || call.reason.is_some()
 }
 
@@ -45,49 +45,16 @@ pub(super) struct Place {
     before: Option<u64>,
 }
 
-/// A call as a row.
-pub(super) struct CallRow {
-    pub(super) at: When,
-    pub(super) what: String,
-    /// The address of the customer's page, and the code.
-    pub(super) customer: Option<(String, String)>,
-    pub(super) status: String,
-    pub(super) refused: bool,
-    pub(super) reason: String,
-    pub(super) method: String,
-    pub(super) path: String,
-    pub(super) took: String,
-    pub(super) request_key: String,
-}
-
-impl CallRow {
-    pub(super) fn new(call: &Call) -> Self {
-        let customer = call.customer.as_ref().map(|code| (format!("/customers/{}", encoded(code)), shown(code)));
-        Self {
-            at: When::new(call.at),
-            what: call.endpoint.to_string(),
-            customer,
-            status: call.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()),
-            refused: is_refused(call),
-            reason: call.reason.as_deref().map(shown).unwrap_or_default(),
-            method: shown(&call.method),
-            path: shown(&call.path),
-            took: took(call.took),
-            request_key: call.request_key.map(|key| key.to_string()).unwrap_or_default(),
-        }
-    }
-}
-
 /// A row alone, for the stream of events.
 #[derive(Template)]
 #[template(path = "page/call.html")]
-pub(super) struct OneCall {
-    pub(super) row: CallRow,
+pub(super) struct OneCall<'a> {
+    pub(super) call: &'a Call,
 }
 
 /// Rows, and the address of the stream of later ones.
 pub(super) struct CallList {
-    pub(super) rows: Vec<CallRow>,
+    pub(super) rows: Vec<Call>,
     /// The stream of later calls, unless the list shows earlier ones.
     pub(super) events: Option<String>,
 }
@@ -103,11 +70,11 @@ impl CallList {
         let newest = shared.data.calls.newest();
         let last = newest.first().map_or(0, |call| call.number);
         let mut found =
-            newest.iter().filter(|call| before.is_none_or(|before| call.number < before) && filter.matches(call));
-        let page: Vec<&Call> = found.by_ref().take(most).collect();
-        let next = found.next().and(page.last()).map(|call| call.number);
+            newest.into_iter().filter(|call| before.is_none_or(|before| call.number < before) && filter.matches(call));
+        let rows: Vec<Call> = found.by_ref().take(most).collect();
+        let next = found.next().and(rows.last()).map(|call| call.number);
         let events = before.is_none().then(|| filter.address("/calls/events", ("after", Some(last))));
-        (Self { rows: page.into_iter().map(CallRow::new).collect(), events }, next)
+        (Self { rows, events }, next)
     }
 }
 
@@ -135,7 +102,7 @@ pub(super) async fn show(
     };
     let address = |number: Option<u64>| filter.address("/calls", ("before", number));
     html(&CallsView {
-        head: Head::new("Calls", Section::Calls),
+        head: Head::new("Calls", "/calls"),
         customer: filter.customer.as_deref().map(shown),
         filters: vec![link("All", false), link("Refused", true)],
         calls,

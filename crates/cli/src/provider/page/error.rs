@@ -1,6 +1,6 @@
 //! Answers that are no view.
 
-use super::layout::{Head, Section, html};
+use super::layout::{Head, html};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -44,7 +44,7 @@ impl IntoResponse for PageError {
                 (StatusCode::INTERNAL_SERVER_ERROR, "Cannot be read", what, "Reload the page to try again.")
             }
         };
-        (status, html(&ErrorView { head: Head::new(title, Section::None), what, next })).into_response()
+        (status, html(&ErrorView { head: Head::new(title, ""), what, next })).into_response()
     }
 }
 

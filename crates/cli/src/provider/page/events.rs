@@ -1,7 +1,7 @@
 //! Calls as they come, as server-sent events.
 
 use super::Page;
-use super::calls::{CallRow, Filter, OneCall};
+use super::calls::{Filter, OneCall};
 use askama::Template as _;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -135,7 +135,7 @@ impl Following {
         if !self.filter.matches(call) {
             return;
         }
-        match (OneCall { row: CallRow::new(call) }).render() {
+        match (OneCall { call }).render() {
             Ok(row) => self.ready.push_back(Event::default().event("call").id(call.number.to_string()).data(row)),
             Err(error) => tracing::error!(%error, "a row of the page could not be made"),
         }

@@ -10,26 +10,14 @@ use serde::Deserialize;
 /// The rows of a list on one page.
 pub(super) const ROWS: usize = 50;
 
-/// The links at the top.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Section {
-    Overview,
-    Calls,
-    Outbox,
-    Endpoints,
-    Customers,
-    Accounts,
-    /// A page without a section, such as an error.
-    None,
-}
-
-const SECTIONS: [(Section, &str, &str); 6] = [
-    (Section::Overview, "/", "Overview"),
-    (Section::Calls, "/calls", "Calls"),
-    (Section::Outbox, "/outbox", "Outbox"),
-    (Section::Endpoints, "/endpoints", "Endpoints"),
-    (Section::Customers, "/customers", "Customers"),
-    (Section::Accounts, "/accounts", "Accounts"),
+/// The sections, with the links to them at the top.
+const SECTIONS: [(&str, &str); 6] = [
+    ("/", "Overview"),
+    ("/calls", "Calls"),
+    ("/outbox", "Outbox"),
+    ("/endpoints", "Endpoints"),
+    ("/customers", "Customers"),
+    ("/accounts", "Accounts"),
 ];
 
 /// The top of a page.
@@ -46,11 +34,12 @@ pub(super) struct NavLink {
 }
 
 impl Head {
-    pub(super) fn new(title: impl Into<String>, section: Section) -> Self {
-        let link = |(own, href, name): (Section, &str, &str)| NavLink {
+    /// The top of a page in the section of this path. A page without a section, such as an error, names none.
+    pub(super) fn new(title: impl Into<String>, section: &str) -> Self {
+        let link = |(href, name): (&str, &str)| NavLink {
             href: href.to_owned(),
             name: name.to_owned(),
-            current: own == section,
+            current: href == section,
         };
         Self { title: title.into(), links: SECTIONS.map(link).into() }
     }

@@ -5,10 +5,9 @@ mod newest;
 use self::newest::newest;
 use super::command::{Command, DROP_ENTRY, RESEND_ENTRY, RESUME, SHOW_ENTRY};
 use super::error::PageError;
-use super::layout::{Head, NavLink, Paging, ROWS, Section, address, html};
-use super::text::{When, encoded, shown, took};
+use super::layout::{Head, NavLink, Paging, ROWS, address, html};
+use super::text::filters;
 use super::{Page, Shared};
-use crate::provider::outbox::words::intervention;
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -36,7 +35,7 @@ impl Asked {
 }
 
 /// A state with its name for people.
-pub(super) fn state_name(state: OutboxState) -> &'static str {
+fn state_name(state: &OutboxState) -> &'static str {
     match state {
         OutboxState::Pending => "waiting",
         OutboxState::Delivered => "delivered",
@@ -55,7 +54,7 @@ enum Next {
     Stopped,
     /// It is delivered as soon as a worker is free.
     Due,
-    At(When),
+    At(Timestamp),
 }
 
 /// What keeps entries from being delivered.
@@ -86,57 +85,29 @@ impl Endpoints {
         }
         let held = self.circuits.get(&entry.endpoint).and_then(Circuit::held_until);
         let at = held.map_or(entry.due, |held| held.max(entry.due));
-        if at <= now { Next::Due } else { Next::At(When::new(at)) }
+        if at <= now { Next::Due } else { Next::At(at) }
     }
 }
 
 /// An entry as a row, and the facts of its own page.
 struct EntryRow {
-    number: u64,
-    enqueued: When,
-    endpoint: String,
-    endpoint_href: String,
-    kind: String,
-    message_id: String,
-    state: &'static str,
-    /// A stable name, for the style.
-    class: &'static str,
-    deliveries: u32,
-    /// How the last delivery ended.
-    last: Option<String>,
+    summary: OutboxSummary,
+    last: Option<DeliveryRecord>,
     next: Next,
-    finished: Option<When>,
-    /// By whom, and why.
-    dropped: Option<String>,
     resend: Option<Command>,
 }
 
 impl EntryRow {
     fn new(
         shared: &Shared,
-        entry: OutboxSummary,
-        deliveries: &[DeliveryRecord],
+        summary: OutboxSummary,
+        last: Option<DeliveryRecord>,
         endpoints: &Endpoints,
         now: Timestamp,
     ) -> Self {
-        let resend =
-            (entry.state == OutboxState::DeadLetter).then(|| shared.command(RESEND_ENTRY, &entry.id.to_string()));
-        Self {
-            number: entry.id.get(),
-            enqueued: When::new(entry.enqueued_at),
-            endpoint: shown(entry.endpoint.as_str()),
-            endpoint_href: format!("/outbox?endpoint={}", encoded(entry.endpoint.as_str())),
-            kind: entry.kind.to_string(),
-            message_id: entry.message_id.to_string(),
-            state: state_name(entry.state),
-            class: entry.state.as_str(),
-            deliveries: entry.deliveries,
-            last: deliveries.last().map(ended),
-            next: endpoints.next(&entry, now),
-            finished: entry.finished_at.map(When::new),
-            dropped: entry.dropped.as_ref().map(|by| shown(&intervention(by))),
-            resend,
-        }
+        let is_dead = summary.state == OutboxState::DeadLetter;
+        let resend = is_dead.then(|| shared.command(RESEND_ENTRY, &summary.id.to_string()));
+        Self { next: endpoints.next(&summary, now), summary, last, resend }
     }
 }
 
@@ -152,7 +123,7 @@ fn ended(delivery: &DeliveryRecord) -> String {
 #[template(path = "page/outbox.html")]
 struct OutboxView {
     head: Head,
-    now: When,
+    now: Timestamp,
     endpoint: Option<String>,
     states: Vec<NavLink>,
     rows: Vec<EntryRow>,
@@ -183,20 +154,20 @@ pub(super) async fn list(State(page): State<Page>, Query(asked): Query<Asked>) -
     let (entries, next) = newest(outbox, &query, asked.before, ROWS).await?;
     let now = SystemClock.now();
     let mut rows = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let deliveries = if entry.deliveries > 0 { outbox.deliveries(entry.id).await? } else { Vec::new() };
-        rows.push(EntryRow::new(&page, entry, &deliveries, &endpoints, now));
+    for summary in entries {
+        let last = if summary.deliveries > 0 { outbox.deliveries(summary.id).await?.pop() } else { None };
+        rows.push(EntryRow::new(&page, summary, last, &endpoints, now));
     }
     let link = |of: Option<OutboxState>| NavLink {
         href: asked.address(of, None),
-        name: of.map_or_else(|| "all".to_owned(), |of| format!("{} {}", count(&counts, of), state_name(of))),
+        name: of.map_or_else(|| "all".to_owned(), |of| format!("{} {}", count(&counts, of), state_name(&of))),
         current: of == state,
     };
     let states = std::iter::once(None).chain(OutboxState::ALL.iter().copied().map(Some));
     Ok(html(&OutboxView {
-        head: Head::new("Outbox", Section::Outbox),
-        now: When::new(now),
-        endpoint: asked.endpoint.as_deref().map(shown),
+        head: Head::new("Outbox", "/outbox"),
+        now,
+        endpoint: asked.endpoint.clone(),
         states: states.map(link).collect(),
         rows,
         paging: Paging::new(
@@ -206,21 +177,14 @@ pub(super) async fn list(State(page): State<Page>, Query(asked): Query<Asked>) -
     }))
 }
 
-/// A delivery as a row.
-struct DeliveryRow {
-    number: usize,
-    at: When,
-    took: String,
-    ended: String,
-}
-
 #[derive(Template)]
 #[template(path = "page/entry.html")]
 struct EntryView {
     head: Head,
-    now: When,
-    entry: EntryRow,
-    deliveries: Vec<DeliveryRow>,
+    now: Timestamp,
+    row: EntryRow,
+    /// With their numbers, the newest first.
+    deliveries: Vec<(usize, DeliveryRecord)>,
     commands: Vec<Command>,
 }
 
@@ -245,17 +209,13 @@ pub(super) async fn show(State(page): State<Page>, Path(number): Path<u64>) -> R
     if endpoints.stopped.contains(&summary.endpoint) && summary.state == OutboxState::Pending {
         commands.push(page.command(RESUME, summary.endpoint.as_str()));
     }
-    let rows = deliveries.iter().enumerate().rev().take(MOST_DELIVERIES).map(|(place, delivery)| DeliveryRow {
-        number: place + 1,
-        at: When::new(delivery.started_at),
-        took: took(delivery.duration),
-        ended: ended(delivery),
-    });
+    let last = deliveries.last().cloned();
+    let deliveries = (1..).zip(deliveries).collect::<Vec<_>>().into_iter().rev().take(MOST_DELIVERIES).collect();
     Ok(html(&EntryView {
-        head: Head::new(format!("Message {number}"), Section::Outbox),
-        now: When::new(now),
-        deliveries: rows.collect(),
-        entry: EntryRow::new(&page, summary, &deliveries, &endpoints, now),
+        head: Head::new(format!("Message {number}"), "/outbox"),
+        now,
+        deliveries,
+        row: EntryRow::new(&page, summary, last, &endpoints, now),
         commands,
     }))
 }

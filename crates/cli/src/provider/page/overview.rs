@@ -4,8 +4,8 @@ use super::Page;
 use super::calls::{CallList, Filter};
 use super::command::{Command, DEAD_LETTERS, RESUME};
 use super::error::PageError;
-use super::layout::{Head, Section, html};
-use super::text::{When, encoded, shown};
+use super::layout::{Head, html};
+use super::text::{When, encoded, filters, shown};
 use crate::provider::outbox::words::intervention;
 use crate::text::counted;
 use askama::Template;
@@ -110,7 +110,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         Tile::new(snapshot.endpoints.len(), "endpoint", "endpoints", "/endpoints"),
     ];
     Ok(html(&OverviewView {
-        head: Head::new("Overview", Section::Overview),
+        head: Head::new("Overview", "/"),
         issuer: shown(&data.issuer),
         data: shown(&data.data.to_string_lossy()),
         since: crate::clock::instant(page.since),

@@ -24,6 +24,35 @@ impl When {
     }
 }
 
+/// What templates write values with.
+#[allow(unreachable_pub, reason = "the attribute of a filter makes public items")]
+pub(super) mod filters {
+    use super::{Duration, Timestamp, When, fmt};
+    use askama::{Result, Values};
+
+    /// A text from elsewhere.
+    #[askama::filter_fn]
+    pub(in super::super) fn shown(text: impl fmt::Display, _: &dyn Values) -> Result<String> {
+        Ok(super::shown(&text.to_string()))
+    }
+
+    /// A text as a part of an address.
+    #[askama::filter_fn]
+    pub(in super::super) fn encoded(text: impl fmt::Display, _: &dyn Values) -> Result<String> {
+        Ok(super::encoded(&text.to_string()))
+    }
+
+    #[askama::filter_fn]
+    pub(in super::super) fn when(at: &Timestamp, _: &dyn Values) -> Result<When> {
+        Ok(When::new(*at))
+    }
+
+    #[askama::filter_fn]
+    pub(in super::super) fn took(duration: &Duration, _: &dyn Values) -> Result<String> {
+        Ok(super::took(*duration))
+    }
+}
+
 // Digits, letters and signs that mean nothing in HTML.
 impl HtmlSafe for When {}
 
