@@ -25,6 +25,7 @@ use journal::{Journal, Printer};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tracing::level_filters::LevelFilter;
 
 /// The modules of the library whose deliveries and calls this command prints itself.
 const PRINTED: [&str; 5] = [
@@ -84,8 +85,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     /// What is logged to standard error
-    #[arg(long, value_enum, default_value = "warn", value_name = "LEVEL")]
-    log: logging::Level,
+    #[arg(long, value_parser = logging::levels(), default_value = "warn", value_name = "LEVEL")]
+    log: LevelFilter,
 }
 
 impl Arguments {

@@ -1,41 +1,24 @@
 //! The log of the commands that run until they are stopped, on standard error.
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// What is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Level {
-    Off,
-    Error,
-    Warn,
-    Info,
-    Debug,
-}
-
-impl Level {
-    fn filter(self) -> LevelFilter {
-        match self {
-            Self::Off => LevelFilter::OFF,
-            Self::Error => LevelFilter::ERROR,
-            Self::Warn => LevelFilter::WARN,
-            Self::Info => LevelFilter::INFO,
-            Self::Debug => LevelFilter::DEBUG,
-        }
-    }
+/// The names of levels, as values of an argument.
+pub(crate) fn levels() -> impl TypedValueParser<Value = LevelFilter> {
+    PossibleValuesParser::new(["off", "error", "warn", "info", "debug"]).try_map(|name| name.parse::<LevelFilter>())
 }
 
 /// Starts the log: what `RUST_LOG` says, and without it what is of this level. Of the modules that are `printed`, only
 /// errors are logged below the level `info`, because the command prints the rest itself.
-pub(crate) fn start(level: Level, printed: &[&str], colors: bool) {
+pub(crate) fn start(level: LevelFilter, printed: &[&str], colors: bool) {
     let asked = std::env::var("RUST_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
     let targets = asked.unwrap_or_else(|| {
-        let targets = Targets::new().with_default(level.filter());
-        let errors = level.filter().min(LevelFilter::ERROR);
-        let quiet = printed.iter().filter(|_| level.filter() < LevelFilter::INFO);
+        let targets = Targets::new().with_default(level);
+        let errors = level.min(LevelFilter::ERROR);
+        let quiet = printed.iter().filter(|_| level < LevelFilter::INFO);
         targets.with_targets(quiet.map(|target| (*target, errors)))
     });
     let layer = tracing_subscriber::fmt::layer().with_ansi(colors).with_writer(std::io::stderr).with_filter(targets);

@@ -38,6 +38,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tracing::level_filters::LevelFilter;
 
 /// How often the outbox is asked for messages that another process stored.
 const IDLE: Duration = Duration::from_millis(200);
@@ -47,7 +48,7 @@ const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Serves until Ctrl-C or SIGTERM.
 pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
-    logging::start(logging::Level::Warn, &[], output.log_colors());
+    logging::start(LevelFilter::WARN, &[], output.log_colors());
     let shutdown = Shutdown::on_signal()
         .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))?;
     if folders.is_demo() {
