@@ -9,6 +9,7 @@ use bankrail::client::{ClientOptions, Pacing, Token};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
+use toml::Table;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -25,6 +26,16 @@ pub(crate) struct Arguments {
     /// The file connection.toml, or its folder; other options take the place of what it says
     #[arg(long, value_name = "FILE", required_unless_present_all = ["token_url", "customer", "key"])]
     connection: Option<PathBuf>,
+    #[command(flatten)]
+    over: Over,
+    /// Print the whole answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What comes before what the file says, under the names of a connection.
+#[derive(Args, Debug, Serialize)]
+struct Over {
     /// The address of the token endpoint
     #[arg(long, value_name = "URL")]
     token_url: Option<String>,
@@ -36,81 +47,52 @@ pub(crate) struct Arguments {
     customer: Option<String>,
     /// The customer's private key: PEM, DER or JWK
     #[arg(long, value_name = "FILE")]
+    #[serde(rename = "signing_key")]
     key: Option<PathBuf>,
     /// The name of the key, for the assertion's header; by default that of a JWK
     #[arg(long)]
+    #[serde(rename = "signing_kid")]
     kid: Option<String>,
     /// The API key, or @FILE for the first line of FILE; by default BANKRAIL_API_KEY, or that of the connection
     #[arg(long, value_name = "KEY")]
+    #[serde(skip)]
     api_key: Option<String>,
     /// The header of the API key, by default apikey
     #[arg(long, value_name = "NAME")]
     api_key_header: Option<String>,
     /// The scopes to ask for, separated by spaces; by default that of statements
     #[arg(long, value_name = "SCOPES")]
+    #[serde(skip)]
     scope: Option<String>,
     /// The certificate authorities of the provider, as PEM; by default those of the system
     #[arg(long, value_name = "FILE")]
     roots: Option<PathBuf>,
-    /// Print the whole answer as JSON
-    #[arg(long)]
-    json: bool,
 }
 
 impl Arguments {
     /// What the file says, and over it what the options say.
     fn connection(&self) -> Result<Connection, Failure> {
-        let given = given_api_key(self.api_key.as_deref())?.map(|key| key.to_string());
-        let mut connection = match (&self.connection, &self.token_url, &self.customer, &self.key) {
-            (Some(path), ..) => Connection::read(path)?,
-            (None, Some(token_url), Some(customer), Some(key)) => Connection {
-                // Nothing but the token endpoint is called.
-                base_url: token_url.clone(),
-                token_url: None,
-                audience: None,
-                customer: customer.clone(),
-                api_key: given.clone().ok_or_else(no_api_key)?,
-                api_key_header: None,
-                scopes: Vec::new(),
-                signing_key: key.clone(),
-                signing_kid: None,
-                roots: None,
-                accounts: Vec::new(),
-                receivers: None,
-            },
-            _ => return Err(Failure::unable("expected a connection, found none", "pass --connection FILE")),
+        let wrong = |error| Failure::unable(error, "name files in UTF-8");
+        let mut members = match &self.connection {
+            Some(path) => Table::try_from(Connection::read(path)?).map_err(wrong)?,
+            // Nothing but the token endpoint is called.
+            None => self.over.token_url.iter().map(|url| ("base_url".to_owned(), url.as_str().into())).collect(),
         };
-        if let Some(key) = given {
-            connection.api_key = key;
+        if self.over.key.is_some() {
+            members.remove("signing_kid");
         }
-        let over = |to: &mut Option<String>, given: &Option<String>| {
-            if let Some(given) = given {
-                *to = Some(given.clone());
-            }
-        };
-        over(&mut connection.token_url, &self.token_url);
-        over(&mut connection.audience, &self.audience);
-        over(&mut connection.api_key_header, &self.api_key_header);
-        if let Some(customer) = &self.customer {
-            connection.customer.clone_from(customer);
+        members.extend(Table::try_from(&self.over).map_err(wrong)?);
+        if let Some(key) = given_api_key(self.over.api_key.as_deref())? {
+            members.insert("api_key".to_owned(), key.as_str().into());
         }
-        if let Some(key) = &self.key {
-            connection.signing_key.clone_from(key);
-            connection.signing_kid = None;
+        if let Some(scope) = &self.over.scope {
+            members.insert("scopes".to_owned(), scope.split_ascii_whitespace().collect::<Vec<_>>().into());
         }
-        over(&mut connection.signing_kid, &self.kid);
-        if let Some(scope) = &self.scope {
-            connection.scopes = scope.split_ascii_whitespace().map(str::to_owned).collect();
-        }
-        if let Some(roots) = &self.roots {
-            connection.roots = Some(roots.clone());
-        }
-        Ok(connection)
+        // The arguments have everything else that a connection needs.
+        members.try_into().map_err(|_| {
+            Failure::unable("expected an API key, found none", format_args!("pass --api-key @FILE or set {API_KEY}"))
+        })
     }
-}
-
-fn no_api_key() -> Failure {
-    Failure::unable("expected an API key, found none", format_args!("pass --api-key @FILE or set {API_KEY}"))
 }
 
 /// The answer of the token endpoint, under its own names, and what else is known of the token.

@@ -10,8 +10,9 @@ use crate::output::Output;
 use bankrail::conformance::{JudgeError, ReceiverAddresses, ReceiverJudge, ReceiverJudgeOptions, RowSelection};
 use bankrail::webhook::EachKind;
 use clap::Args;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::{Path, PathBuf};
+use toml::Table;
 
 /// The bytes of a file of settings that are read.
 const MOST: usize = 1 << 20;
@@ -41,7 +42,7 @@ pub(super) fn run(arguments: &Receiver, output: &mut Output) -> Result<Outcome, 
 }
 
 /// What both the arguments and the file say.
-#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[derive(Args, Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
     /// The address that the four receivers are below: /payto/mandates/outcomes, /payto/mandates/notifications,
@@ -93,24 +94,11 @@ impl Settings {
     /// What the arguments say, and for the rest what the file says.
     fn of(arguments: &Receiver) -> Result<Self, Failure> {
         let file = arguments.config.as_deref().map_or_else(|| Ok(Self::default()), Self::read)?;
-        let given = arguments.settings.clone();
-        let api_key = given_api_key(given.api_key.as_deref())?.map(|key| key.to_string());
-        Ok(Self {
-            url: given.url.or(file.url),
-            outcome: given.outcome.or(file.outcome),
-            notification: given.notification.or(file.notification),
-            payment: given.payment.or(file.payment),
-            query: given.query.or(file.query),
-            sign: given.sign.or(file.sign),
-            sign_kid: given.sign_kid.or(file.sign_kid),
-            sign_4096: given.sign_4096.or(file.sign_4096),
-            sign_4096_kid: given.sign_4096_kid.or(file.sign_4096_kid),
-            encrypt_to: given.encrypt_to.or(file.encrypt_to),
-            encrypt_kid: given.encrypt_kid.or(file.encrypt_kid),
-            roots: given.roots.or(file.roots),
-            api_key: api_key.or(file.api_key),
-            api_key_header: given.api_key_header.or(file.api_key_header),
-        })
+        let mut given = arguments.settings.clone();
+        given.api_key = given_api_key(given.api_key.as_deref())?.map(|key| key.to_string());
+        let [mut all, given] = [&file, &given].map(|settings| Table::try_from(settings).expect("texts are TOML"));
+        all.extend(given);
+        Ok(all.try_into().expect("both are settings"))
     }
 
     /// Reads the file. Names of files in it become relative to the working folder.
