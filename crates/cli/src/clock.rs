@@ -21,11 +21,7 @@ pub(crate) fn instant(at: Timestamp) -> String {
 fn both(at: OffsetDateTime) -> String {
     // The zone is not known where the system does not tell.
     let here = UtcOffset::local_offset_at(at).ok().filter(|offset| !offset.is_utc());
-    let text = |at: OffsetDateTime| {
-        let (date, clock) = (at.date(), at.time());
-        let (year, month, day) = (date.year(), u8::from(date.month()), date.day());
-        format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", clock.hour(), clock.minute(), clock.second())
-    };
+    let text = |at: OffsetDateTime| format!("{} {:02}:{:02}:{:02}", at.date(), at.hour(), at.minute(), at.second());
     let utc = at.checked_to_offset(UtcOffset::UTC).unwrap_or(at);
     match here.and_then(|offset| at.checked_to_offset(offset)) {
         Some(local) => {

@@ -3,8 +3,8 @@
 use crate::failure::{Failure, causes};
 use crate::input;
 use bankrail::jose::{
-    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyOptions, KeySet, PrivateKey, PublicKey, SigningKey,
-    UnusableKey, VerifyingKey,
+    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, PrivateKey, PublicKey,
+    SigningKey, UnusableKey, VerifyingKey,
 };
 
 /// The bytes of a file that are read: those of the largest JWK set.
@@ -78,12 +78,18 @@ fn from_der(bytes: &[u8]) -> Result<Material, KeyError> {
     Err(first.unwrap_or(KeyError::NotRsa))
 }
 
-/// Says on standard error which keys of a set are left out, and why.
-fn left_out(path: &str, set: &JwkSet, refused: &[UnusableKey]) {
-    for key in set.unusable().iter().chain(refused) {
+/// The keys of a set. Says on standard error which of them are left out, and why.
+fn of_set<K>(
+    path: &str,
+    set: &JwkSet,
+    read: Result<(KeySet<K>, Vec<UnusableKey>), KeySetError>,
+) -> Result<KeySet<K>, Failure> {
+    let (keys, refused_keys) = read.map_err(|error| refused(path, &error))?;
+    for key in set.unusable().iter().chain(&refused_keys) {
         let (name, kid) = (input::name(path), key.kid.as_deref().unwrap_or("none"));
         crate::log(format_args!("{name}: key {} left out, kid {kid}: {}", key.index, causes(&key.error)));
     }
+    Ok(keys)
 }
 
 /// The key that signs.
@@ -106,15 +112,10 @@ pub(crate) fn encryption(path: &str, kid: Option<&str>) -> Result<EncryptionKey,
         Material::Private(_, key) => EncryptionKey::from_public_key(key.public_key(), &options),
         Material::Public(_, key) => EncryptionKey::from_public_key(key, &options),
         Material::Jwk(jwk) => EncryptionKey::from_jwk(&jwk, &options),
-        Material::Set(set) => {
-            let (keys, unusable) =
-                KeySet::<EncryptionKey>::from_jwk_set(&set, &options).map_err(|error| refused(path, &error))?;
-            left_out(path, &set, &unusable);
-            match keys.keys().as_slice() {
-                [key] => Ok(key.clone()),
-                _ => return Err(one(path)),
-            }
-        }
+        Material::Set(set) => match of_set(path, &set, KeySet::from_jwk_set(&set, &options))?.keys().as_slice() {
+            [key] => Ok(EncryptionKey::clone(key)),
+            _ => return Err(one(path)),
+        },
     };
     let key = read.map_err(|error| refused(path, &error))?;
     Ok(kid.map_or(key.clone(), |kid| key.with_kid(kid)))
@@ -127,12 +128,7 @@ pub(crate) fn verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
         Material::Private(_, key) => VerifyingKey::from_public_key(key.public_key(), &options),
         Material::Public(_, key) => VerifyingKey::from_public_key(key, &options),
         Material::Jwk(jwk) => VerifyingKey::from_jwk(&jwk, &options),
-        Material::Set(set) => {
-            let (keys, unusable) =
-                KeySet::<VerifyingKey>::from_jwk_set(&set, &options).map_err(|error| refused(path, &error))?;
-            left_out(path, &set, &unusable);
-            return Ok(keys);
-        }
+        Material::Set(set) => return of_set(path, &set, KeySet::from_jwk_set(&set, &options)),
     };
     read.map(KeySet::from).map_err(|error| refused(path, &error))
 }
@@ -144,12 +140,7 @@ pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
         Material::Private(_, key) => DecryptionKey::from_private_key(&key, &options),
         Material::Jwk(jwk) => DecryptionKey::from_jwk(&jwk, &options),
         Material::Public(..) => return Err(not_private(path)),
-        Material::Set(set) => {
-            let (keys, unusable) =
-                KeySet::<DecryptionKey>::from_jwk_set(&set, &options).map_err(|error| refused(path, &error))?;
-            left_out(path, &set, &unusable);
-            return Ok(keys);
-        }
+        Material::Set(set) => return of_set(path, &set, KeySet::from_jwk_set(&set, &options)),
     };
     read.map(KeySet::from).map_err(|error| refused(path, &error))
 }

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
-use bankrail::jose::{EncryptionKey, Jwk, KeySet, Keyed, PublicKey, Role, VerifyingKey};
+use bankrail::jose::{Jwk, PublicKey, Role};
 
 pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Fine;
@@ -17,10 +17,8 @@ pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Fail
             Material::Public(format, key) => key_lines(&format!("public key, {format}"), &key, output)?,
             Material::Jwk(jwk) => jwk_lines(&jwk, output)?,
             Material::Set(set) => {
-                output.line(format_args!(
-                    "  JWK set of {}",
-                    counted(count(set.keys().len()), "usable key", "usable keys")
-                ))?;
+                let usable = counted(set.keys().len(), "usable key", "usable keys");
+                output.line(format_args!("  JWK set of {usable}"))?;
                 for jwk in set.keys() {
                     jwk_lines(jwk, output)?;
                 }
@@ -33,10 +31,6 @@ pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Fail
         }
     }
     Ok(outcome)
-}
-
-fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 fn key_lines(what: &str, public: &PublicKey, output: &mut Output) -> Result<(), Failure> {
@@ -82,14 +76,13 @@ pub(super) fn jwks(sign: &[String], encrypt: &[String], output: &mut Output) -> 
         Ok(())
     };
     for path in sign {
-        for key in all(file::verifying(path)?) {
+        for key in file::verifying(path)?.keys().iter().cloned() {
             let kid = key.kid().map_or_else(|| key.thumbprint(), str::to_owned);
-            let key: VerifyingKey = key.with_kid(&kid);
-            add(path, &kid, key.to_jwk())?;
+            add(path, &kid, key.with_kid(&kid).to_jwk())?;
         }
     }
     for path in encrypt {
-        let key: EncryptionKey = file::encryption(path, None)?;
+        let key = file::encryption(path, None)?;
         let kid = key.kid().map_or_else(|| key.thumbprint(), str::to_owned);
         add(path, &kid, key.with_kid(&kid).to_jwk())?;
     }
@@ -101,8 +94,4 @@ pub(super) fn jwks(sign: &[String], encrypt: &[String], output: &mut Output) -> 
         output.line(set)?
     }
     Ok(Outcome::Fine)
-}
-
-fn all<K: Keyed + Clone>(set: KeySet<K>) -> Vec<K> {
-    set.keys().to_vec()
 }

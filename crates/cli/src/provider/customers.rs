@@ -99,7 +99,7 @@ fn list(folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
     for record in folders.customers()?.book().records() {
         output.line(output.paint(Style::Bold, record.customer.code.as_str()))?;
         let valid = record.api_keys.iter().filter(|key| key.is_valid_at(now)).count();
-        let keys = counted(u64::try_from(valid).unwrap_or(u64::MAX), "valid API key", "valid API keys");
+        let keys = counted(valid, "valid API key", "valid API keys");
         let ends: Vec<String> = record.api_keys.iter().filter_map(|key| ends(key, now)).collect();
         output.line(format_args!("  {keys}{}", ends.concat()))?;
         output.line(format_args!("  scopes     {}", record.customer.scopes))?;

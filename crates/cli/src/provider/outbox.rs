@@ -6,7 +6,7 @@ use super::folder::Folders;
 use crate::clock::instant;
 use crate::failure::{Failure, Outcome, causes};
 use crate::output::{Output, Style};
-use crate::text::{pad_right, shown, shown_lines};
+use crate::text::{counted, pad_right, shown, shown_lines};
 use bankrail::mailbox::{
     DropOutcome, EndpointId, EntryId, Intervention, Outbox, OutboxOperator, OutboxQuery, OutboxState, OutboxStore,
     OutboxSummary,
@@ -98,23 +98,22 @@ pub(super) struct Resend {
 pub(super) async fn run(command: &Command, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
     let outbox = folders.store()?.outbox();
     match command {
-        Command::List(arguments) => list(arguments, &outbox, output).await,
-        Command::Show { id, body } => show(*id, *body, &outbox, output).await,
-        Command::Resend(arguments) => resend(arguments, &outbox, output).await,
-        Command::Drop { id, reason } => drop_entry(*id, reason, &outbox, output).await,
+        Command::List(arguments) => list(arguments, &outbox, output).await?,
+        Command::Show { id, body } => show(*id, *body, &outbox, output).await?,
+        Command::Resend(arguments) => resend(arguments, &outbox, output).await?,
+        Command::Drop { id, reason } => drop_entry(*id, reason, &outbox, output).await?,
         Command::Pause { endpoint, reason } => {
             known(folders, endpoint)?;
             outbox.stop_endpoint(endpoint, &intervention(reason)?, SystemClock.now()).await.map_err(failed)?;
             output.line(format_args!("{}: paused", shown(endpoint.as_ref())))?;
-            Ok(Outcome::Fine)
         }
         Command::Resume { endpoint } => {
             let was_stopped = outbox.resume_endpoint(endpoint).await.map_err(failed)?;
             let what = if was_stopped { "resumed" } else { "was not stopped, and is not left alone any more" };
             output.line(format_args!("{}: {what}", shown(endpoint.as_ref())))?;
-            Ok(Outcome::Fine)
         }
     }
+    Ok(Outcome::Fine)
 }
 
 /// Fails unless a customer has the endpoint.
@@ -161,17 +160,11 @@ async fn in_another_state(id: u64, expected: &str, outbox: &impl OutboxStore) ->
     ))
 }
 
-async fn list(arguments: &List, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
+async fn list(arguments: &List, outbox: &impl OutboxStore, output: &mut Output) -> Result<(), Failure> {
     let mut query = OutboxQuery::new().limit(arguments.limit);
-    if let Some(endpoint) = &arguments.endpoint {
-        query = query.endpoint(endpoint.clone());
-    }
-    if let Some(state) = arguments.state {
-        query = query.state(state);
-    }
-    if let Some(id) = arguments.after {
-        query = query.after(EntryId::new(id));
-    }
+    query.endpoint.clone_from(&arguments.endpoint);
+    query.state = arguments.state;
+    query.after = arguments.after.map(EntryId::new);
     let found = outbox.list(&query).await.map_err(failed)?;
     for summary in &found {
         output.line(row(summary))?;
@@ -184,7 +177,7 @@ async fn list(arguments: &List, outbox: &impl OutboxStore, output: &mut Output) 
             output.line(words::stopped(&stopped))?;
         }
     }
-    Ok(Outcome::Fine)
+    Ok(())
 }
 
 /// `7  query  dead_letter  democustomer  10 deliveries  …`
@@ -199,7 +192,7 @@ fn row(summary: &OutboxSummary) -> String {
     line
 }
 
-async fn show(number: u64, body: bool, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
+async fn show(number: u64, body: bool, outbox: &impl OutboxStore, output: &mut Output) -> Result<(), Failure> {
     let id = EntryId::new(number);
     let Some(summary) = outbox.summary(id).await.map_err(failed)? else { return Err(no_such(number)) };
     output.line(output.paint(Style::Bold, &format!("message {id}, {}", shown(summary.kind.as_str()))))?;
@@ -217,31 +210,26 @@ async fn show(number: u64, body: bool, outbox: &impl OutboxStore, output: &mut O
         output.line("")?;
         output.line(shown_lines(&String::from_utf8_lossy(&entry.message.body)))?;
     }
-    Ok(Outcome::Fine)
+    Ok(())
 }
 
-async fn resend(arguments: &Resend, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
+async fn resend(arguments: &Resend, outbox: &impl OutboxStore, output: &mut Output) -> Result<(), Failure> {
     let now = SystemClock.now();
     if let Some(endpoint) = &arguments.endpoint {
         let count = outbox.resend_all(endpoint, now).await.map_err(failed)?;
-        output.line(format_args!("{} to resend", crate::text::counted(count, "dead letter", "dead letters")))?;
-        return Ok(Outcome::Fine);
+        return output.line(format_args!("{} to resend", counted(count, "dead letter", "dead letters")));
     }
     let id = arguments.id.unwrap_or_default();
     if outbox.resend(EntryId::new(id), now).await.map_err(failed)? {
-        output.line(format_args!("message {id}: to be delivered again"))?;
-        return Ok(Outcome::Fine);
+        return output.line(format_args!("message {id}: to be delivered again"));
     }
     Err(in_another_state(id, "a dead letter", outbox).await?)
 }
 
-async fn drop_entry(id: u64, reason: &str, outbox: &impl OutboxStore, output: &mut Output) -> Result<Outcome, Failure> {
+async fn drop_entry(id: u64, reason: &str, outbox: &impl OutboxStore, output: &mut Output) -> Result<(), Failure> {
     let by = intervention(reason)?;
     match outbox.drop_entry(EntryId::new(id), &by, SystemClock.now()).await.map_err(failed)? {
-        DropOutcome::Dropped => {
-            output.line(format_args!("message {id}: dropped"))?;
-            Ok(Outcome::Fine)
-        }
+        DropOutcome::Dropped => output.line(format_args!("message {id}: dropped")),
         DropOutcome::Leased { until } => Err(Failure::refused(
             format_args!("message {id}: it may be under way until {}", instant(until)),
             "nothing was changed, repeat the command later",
