@@ -7,10 +7,11 @@ use super::ToFile;
 use super::source::Source;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Destination, Output};
+use askama::Template;
 use bankrail::camt052::{Finding, ReadOptions, StreamItem};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use escape::{plain, text};
+use escape::{filters, text};
 use page::Page;
 use sha2::{Digest as _, Sha256};
 use std::io::Write;
@@ -22,7 +23,11 @@ pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
     // A file that cannot be read leaves no page behind.
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     let files = &arguments.files.files;
-    head(files, &mut to)?;
+    let title = match files.as_slice() {
+        [file] => format!("Account report {}", crate::input::name(file)),
+        _ => format!("{} account reports", files.len()),
+    };
+    write_view(&Begin { title }, &mut to)?;
     let mut outcome = Outcome::Fine;
     for path in files {
         outcome = outcome.and(section(path, &mut to)?);
@@ -32,33 +37,28 @@ pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
     Ok(outcome)
 }
 
+#[derive(Template)]
+#[template(path = "statement/begin.html")]
+struct Begin {
+    title: String,
+}
+
+/// A heading and a list.
+#[derive(Template)]
+#[template(path = "statement/findings.html")]
+struct Findings {
+    title: &'static str,
+    findings: Vec<String>,
+}
+
 /// What a policy allows by its hash.
 fn hash(source: &str) -> String {
     STANDARD.encode(Sha256::digest(source))
 }
 
-fn head(files: &[String], to: &mut impl Write) -> Result<(), Failure> {
-    let title = match files {
-        [file] => format!("Account report {}", crate::input::name(file)),
-        _ => format!("{} account reports", files.len()),
-    };
-    let (heading, title) = (text(&title), plain(&title));
-    Ok(write!(
-        to,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{}'; \
-         style-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{heading}</h1>\n</header>\n\
-         <div id=\"search\" role=\"search\" hidden>\n<label for=\"query\">Search</label>\n\
-         <input id=\"query\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" \
-         placeholder=\"name, text, reference, amount, day\">\n\
-         <output id=\"shown\" for=\"query\"></output>\n</div>\n<main>\n",
-        hash(SCRIPT),
-        hash(STYLE),
-    )?)
+fn write_view(view: &impl Template, to: &mut impl Write) -> Result<(), Failure> {
+    Template::write_into(view, to)?;
+    Ok(writeln!(to)?)
 }
 
 fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
@@ -69,7 +69,9 @@ fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
         let (account, key) = (text(account), text(&key));
         writeln!(to, "<p>Answer about account {account}, request key {key}.</p>")?;
         let findings: Vec<String> = answer.findings.iter().map(ToString::to_string).collect();
-        list("Findings of the answer", &findings, to)?;
+        if !findings.is_empty() {
+            write_view(&Findings { title: "Findings of the answer", findings }, to)?;
+        }
     }
     let mut page = Page::default();
     // Before the first report begins, and between its entries and its end.
@@ -92,25 +94,9 @@ fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
         }
     }
     elsewhere.extend(source.further().iter().map(|(name, count)| format!("{count} more of the kind {name}")));
-    list("Findings outside of entries", &elsewhere, to)?;
+    if !elsewhere.is_empty() {
+        write_view(&Findings { title: "Findings outside of entries", findings: elsewhere }, to)?;
+    }
     writeln!(to, "</section>")?;
     Ok(if page.unread > 0 { Outcome::Findings } else { Outcome::Fine })
-}
-
-/// A heading and a list, if there is anything to list.
-fn list(title: &str, items: &[String], to: &mut impl Write) -> Result<(), Failure> {
-    if !items.is_empty() {
-        writeln!(to, "<h3 class=\"found\">{title}</h3>")?;
-        found(items, to)?;
-    }
-    Ok(())
-}
-
-/// A list of findings.
-fn found(items: &[String], to: &mut impl Write) -> Result<(), Failure> {
-    write!(to, "<ul class=\"found\">")?;
-    for item in items {
-        write!(to, "<li>{}</li>", text(item))?;
-    }
-    Ok(write!(to, "</ul>")?)
 }

@@ -1,28 +1,44 @@
 //! Texts of a document within a page.
 
 use crate::text::is_unsafe;
-use std::fmt::{self, Write as _};
+use askama::filters::HtmlSafe;
+use std::fmt::{self, Display, Write as _};
 
 /// A text as the content of an element. It is isolated, so that right-to-left text changes nothing around it.
-pub(super) fn text(text: &str) -> Text<'_> {
-    Text { text, isolated: true }
+pub(super) fn text(text: impl Display) -> Text {
+    Text { text: text.to_string(), isolated: true }
 }
 
-/// A text as the content of an element that can hold no other, such as `title`.
-pub(super) fn plain(text: &str) -> Text<'_> {
-    Text { text, isolated: false }
+/// What templates write texts with.
+#[allow(unreachable_pub, reason = "the attribute of a filter makes public items")]
+pub(super) mod filters {
+    use super::{Display, Text};
+    use askama::{Result, Values};
+
+    #[askama::filter_fn]
+    pub(in super::super) fn text(text: impl Display, _: &dyn Values) -> Result<Text> {
+        Ok(super::text(text))
+    }
+
+    /// A text as the content of an element that can hold no other, such as `title`.
+    #[askama::filter_fn]
+    pub(in super::super) fn plain(text: impl Display, _: &dyn Values) -> Result<Text> {
+        Ok(Text { text: text.to_string(), isolated: false })
+    }
 }
 
-pub(super) struct Text<'a> {
-    text: &'a str,
+pub(super) struct Text {
+    text: String,
     isolated: bool,
 }
 
-impl fmt::Display for Text<'_> {
+impl HtmlSafe for Text {}
+
+impl Display for Text {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (begin, end) = if self.isolated && !self.text.is_empty() { ("<bdi>", "</bdi>") } else { ("", "") };
         out.write_str(begin)?;
-        escape(self.text, out)?;
+        escape(&self.text, out)?;
         out.write_str(end)
     }
 }
