@@ -3,7 +3,7 @@
 mod check;
 mod sample;
 
-pub(crate) use check::kind_of;
+pub(crate) use check::read_any;
 pub(crate) use sample::{fresh, headers};
 
 use crate::failure::{Failure, Outcome};

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::keys::write::{Secrecy, unnamed};
+use crate::text::counted;
 use clap::ValueEnum;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, LineWriter, Write};
@@ -74,6 +75,14 @@ impl Output {
     /// A text in a colour, if colours are on.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
         if self.colors { format!("\x1b[{}m{text}\x1b[0m", style as u8) } else { text.to_owned() }
+    }
+
+    /// How many findings there are, in a colour.
+    pub(crate) fn verdict(&self, findings: impl TryInto<u64>) -> String {
+        match findings.try_into().unwrap_or(u64::MAX) {
+            0 => self.paint(Style::Green, "no findings"),
+            findings => self.paint(Style::Bold, &counted(findings, "finding", "findings")),
+        }
     }
 
     /// Prints one line.

@@ -3,8 +3,8 @@
 use super::Check;
 use crate::failure::{Failure, Outcome, causes};
 use crate::input;
-use crate::output::{Output, Style};
-use crate::text::{counted, shown};
+use crate::output::Output;
+use crate::text::shown;
 use bankrail::webhook::{Message, MessageError, MessageKind, ParsedMessage};
 
 /// The bytes of a message that are read.
@@ -31,10 +31,7 @@ pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
             output.line(shown(line))?;
         }
         if let Ok(parsed) = &read {
-            let found = u64::try_from(lines.len()).unwrap_or(u64::MAX);
-            let verdict = if found == 0 { "no findings".to_owned() } else { counted(found, "finding", "findings") };
-            let style = if found == 0 { Style::Green } else { Style::Bold };
-            let verdict = output.paint(style, &verdict);
+            let verdict = output.verdict(lines.len());
             output.line(format_args!("{}: {}, {verdict}", shown(name), parsed.message.kind()))?;
         }
     }
@@ -52,7 +49,7 @@ fn place(error: &MessageError, json: &[u8]) -> String {
 }
 
 /// Reads a message as each kind, and takes the reading with the fewest findings.
-fn read_any(json: &[u8]) -> Result<ParsedMessage<Message>, MessageError> {
+pub(crate) fn read_any(json: &[u8]) -> Result<ParsedMessage<Message>, MessageError> {
     let mut best: Option<ParsedMessage<Message>> = None;
     let mut refused: Option<MessageError> = None;
     for kind in MessageKind::ALL {
@@ -79,9 +76,4 @@ fn read_any(json: &[u8]) -> Result<ParsedMessage<Message>, MessageError> {
         (None, Some(error)) => Err(error),
         (None, None) => Message::from_json(MessageKind::Query, json),
     }
-}
-
-/// The kind that a message can best be read as, and how many findings it has then.
-pub(crate) fn kind_of(json: &[u8]) -> Option<(MessageKind, usize)> {
-    read_any(json).ok().map(|parsed| (parsed.message.kind(), parsed.findings.len()))
 }

@@ -4,7 +4,7 @@ use super::Sample;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use bankrail::values::random_bytes;
-use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, TimeUuidGenerator, Timestamp, excerpt};
+use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, TimeUuidGenerator, excerpt};
 use bankrail::webhook::sender::OriginalRequest;
 use bankrail::webhook::{
     ActionId, CaseType, Change, DeliveryHeaders, MandateId, Message, MessageKind, Priority, Uetr, samples,
@@ -94,27 +94,13 @@ pub(crate) fn headers(kind: MessageKind) -> DeliveryHeaders {
     headers.priority(Priority::Unattended)
 }
 
-/// Fresh values for everything that identifies or dates a message.
-struct Fresh {
-    now: Timestamp,
-    mandate: MandateId,
-    action: ActionId,
-}
-
-impl Fresh {
-    fn new() -> Result<Self, Failure> {
-        let failed = || Failure::unable("the system gave no random bytes", "try again");
-        let generator = TimeUuidGenerator::from_random_bytes(random_bytes().map_err(|_| failed())?);
-        let now = SystemClock.now();
-        let mandate = MandateId::from_uuid(generator.generate(now)).ok_or_else(failed)?;
-        let action = ActionId::from_uuid(generator.generate(now)).ok_or_else(failed)?;
-        Ok(Self { now, mandate, action })
-    }
-}
-
 /// Gives a sample fresh identifiers and times, so that it is no duplicate of an earlier one.
 fn refresh(message: &mut Message) -> Result<(), Failure> {
-    let Fresh { now, mandate, action } = Fresh::new()?;
+    let failed = || Failure::unable("the system gave no random bytes", "try again");
+    let generator = TimeUuidGenerator::from_random_bytes(random_bytes().map_err(|_| failed())?);
+    let now = SystemClock.now();
+    let mandate = MandateId::from_uuid(generator.generate(now)).ok_or_else(failed)?;
+    let action = ActionId::from_uuid(generator.generate(now)).ok_or_else(failed)?;
     let unique = HyphenatedUuid::random().to_simple().to_string();
     match message {
         Message::MandateOutcome(outcome) => {

@@ -3,7 +3,7 @@
 use super::{Explain, compact};
 use crate::failure::{Failure, Outcome, causes};
 use crate::keys::file;
-use crate::message::kind_of;
+use crate::message::read_any;
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
 use bankrail::jose::header::JoseHeader;
@@ -112,11 +112,12 @@ impl Steps<'_> {
             &format!("valid for the key with the thumbprint {}", opened.signing_key().thumbprint()),
         )?;
         self.title(&format!("message, {}", counted(opened.json().len(), "byte", "bytes")))?;
-        match kind_of(opened.json()) {
-            Some((kind, findings)) => {
-                self.pass("message", &format!("{kind}, {}", counted(findings, "finding", "findings")))?;
+        match read_any(opened.json()) {
+            Ok(parsed) => {
+                let findings = counted(parsed.findings.len(), "finding", "findings");
+                self.pass("message", &format!("{}, {findings}", parsed.message.kind()))?;
             }
-            None => self.note("JSON, none of the four messages; bankrail message check says why")?,
+            Err(_) => self.note("JSON, none of the four messages; bankrail message check says why")?,
         }
         Ok(Outcome::Fine)
     }

@@ -139,7 +139,7 @@ fn intervention(reason: &str) -> Result<Intervention, Failure> {
     Ok(Intervention { by, reason: reason.parse().map_err(|error| wrong(&error))? })
 }
 
-fn failed(error: StoreError) -> Failure {
+pub(super) fn failed(error: StoreError) -> Failure {
     Failure::unable(format_args!("the outbox: {}", causes(&error)), "try again")
 }
 

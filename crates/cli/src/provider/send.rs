@@ -1,7 +1,7 @@
 //! `bankrail provider send`.
 
 use super::folder::Folders;
-use super::outbox::{known, words};
+use super::outbox::{failed, known, words};
 use crate::failure::{Failure, Outcome, causes};
 use crate::input;
 use crate::message;
@@ -100,19 +100,12 @@ fn letter(name: String, message: Message) -> Letter {
 
 fn read(path: &str) -> Result<Letter, Failure> {
     let json = input::read(path, MOST)?;
-    let refused = |error: &dyn std::error::Error| {
-        Failure::refused(
-            format_args!("{}: {}", input::name(path), causes(error)),
-            "bankrail message check says what is wrong",
-        )
-    };
-    let (kind, _) = message::kind_of(&json).ok_or_else(|| {
+    let parsed = message::read_any(&json).map_err(|_| {
         Failure::refused(
             format_args!("{}: expected one of the four messages, found something else", input::name(path)),
             "bankrail message check says what is wrong",
         )
     })?;
-    let parsed = Message::from_json(kind, &json).map_err(|error| refused(&error))?;
     Ok(letter(input::name(path).to_owned(), parsed.message))
 }
 
@@ -136,7 +129,6 @@ async fn deliver(
             return Ok(Err(format!("not sent: {}{}", causes(&error), first.unwrap_or_default())));
         }
     };
-    let failed = |error: StoreError| Failure::unable(format_args!("the outbox: {}", causes(&error)), "try again");
     let id = outbox.enqueue(&outgoing, SystemClock.now()).await.map_err(failed)?.id();
     if wait.is_zero() {
         return Ok(Ok(format!("stored as message {id}")));

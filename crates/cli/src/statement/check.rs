@@ -4,7 +4,7 @@ use super::Check;
 use super::row::account_text;
 use super::source::Source;
 use crate::failure::{Failure, Outcome};
-use crate::output::{Output, Style};
+use crate::output::Output;
 use crate::text::{counted, shown};
 use bankrail::camt052::{Mode, ReadOptions, StreamItem};
 
@@ -74,13 +74,8 @@ fn check(path: &str, arguments: &Check, output: &mut Output) -> Result<Outcome, 
     }
     if !arguments.quiet {
         let (reports, entries) = (counted(reports, "report", "reports"), counted(entries, "entry", "entries"));
-        let style = if findings == 0 { Style::Green } else { Style::Bold };
-        let verdict = if findings == 0 { "no findings".to_owned() } else { counted(findings, "finding", "findings") };
-        output.line(format_args!(
-            "{}: {reports}, {entries}, {}",
-            shown(source.name()),
-            output.paint(style, &verdict)
-        ))?;
+        let verdict = output.verdict(findings);
+        output.line(format_args!("{}: {reports}, {entries}, {verdict}", shown(source.name())))?;
     }
     Ok(Outcome::of_findings(findings > 0))
 }
