@@ -110,42 +110,7 @@ impl Polling {
 
 /// What was not reported yet of an account.
 fn news(status: &AccountStatus, told: &mut Told) -> Vec<Event> {
-    let mut events = Vec::new();
-    if let Some(failure) = &status.last_failure
-        && told.failure.replace(failure.at) != Some(failure.at)
-    {
-        let of_token = matches!(*failure.error, StatementError::Token(_));
-        let trouble = of_statement(status, failure.at, "retrying", &failure.error, Some(failure.retry_at));
-        events.push(if of_token { Event::Token(trouble) } else { Event::Account(trouble) });
-    }
-    let now = SystemClock.now();
-    match &status.state {
-        AccountState::Stopped(error) if !std::mem::replace(&mut told.stopped, true) => {
-            events.push(Event::Account(match &**error {
-                PollError::Statement(error) => of_statement(status, now, "stopped", error, None),
-                other => trouble(status, now, "stopped", None, other.kind(), causes(other)),
-            }));
-        }
-        AccountState::Waiting { until, reason: WaitReason::RateLimit, .. }
-            if told.waits_until.replace(*until) != Some(*until) =>
-        {
-            let detail = "the limit of statement calls allows none before".to_owned();
-            events.push(Event::Account(trouble(status, now, "waiting", Some(*until), "held back", detail)));
-        }
-        _ => {}
-    }
-    events
-}
-
-fn trouble(
-    status: &AccountStatus,
-    at: Timestamp,
-    state: &str,
-    until: Option<Timestamp>,
-    error: &str,
-    detail: String,
-) -> Trouble {
-    Trouble {
+    let trouble = |at, state: &str, until, error: &str, detail| Trouble {
         at,
         account: status.account.to_string(),
         state: state.to_owned(),
@@ -155,27 +120,45 @@ fn trouble(
         code: None,
         request_key: None,
         until,
-    }
-}
-
-fn of_statement(
-    status: &AccountStatus,
-    at: Timestamp,
-    state: &str,
-    error: &StatementError,
-    until: Option<Timestamp>,
-) -> Trouble {
-    let (kind, http) = match error {
-        StatementError::Token(error) => (error.kind(), error.status()),
-        error => (error.kind(), error.status()),
     };
-    let detail = statement_failure(error).into_parts().0.unwrap_or_default();
-    Trouble {
-        status: http,
-        code: error.code().map(ToString::to_string),
-        request_key: error.request_key(),
-        ..trouble(status, at, state, until, kind, detail)
+    let of_statement = |at, state, until, error: &StatementError| {
+        let (kind, http) = match error {
+            StatementError::Token(error) => (error.kind(), error.status()),
+            error => (error.kind(), error.status()),
+        };
+        let detail = statement_failure(error).into_parts().0.unwrap_or_default();
+        Trouble {
+            status: http,
+            code: error.code().map(ToString::to_string),
+            request_key: error.request_key(),
+            ..trouble(at, state, until, kind, detail)
+        }
+    };
+    let mut events = Vec::new();
+    if let Some(failure) = &status.last_failure
+        && told.failure.replace(failure.at) != Some(failure.at)
+    {
+        let trouble = of_statement(failure.at, "retrying", Some(failure.retry_at), &failure.error);
+        let of_token = matches!(*failure.error, StatementError::Token(_));
+        events.push(if of_token { Event::Token(trouble) } else { Event::Account(trouble) });
     }
+    let now = SystemClock.now();
+    match &status.state {
+        AccountState::Stopped(error) if !std::mem::replace(&mut told.stopped, true) => {
+            events.push(Event::Account(match &**error {
+                PollError::Statement(error) => of_statement(now, "stopped", None, error),
+                other => trouble(now, "stopped", None, other.kind(), causes(other)),
+            }));
+        }
+        AccountState::Waiting { until, reason: WaitReason::RateLimit, .. }
+            if told.waits_until.replace(*until) != Some(*until) =>
+        {
+            let detail = "the limit of statement calls allows none before".to_owned();
+            events.push(Event::Account(trouble(now, "waiting", Some(*until), "held back", detail)));
+        }
+        _ => {}
+    }
+    events
 }
 
 #[cfg(test)]

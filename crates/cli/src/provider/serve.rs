@@ -77,8 +77,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let transport = HttpsTransportOptions::new().tls_roots(roots(arguments, folders)?);
     let transport = HttpsTransport::new(transport)
         .map_err(|error| Failure::unable(format_args!("webhooks: {}", causes(&error)), "check --roots"))?;
-    let listener = listen(arguments.listen, "--listen").await?;
-    let address = listener.local_addr().unwrap_or(arguments.listen);
+    let (listener, address) = listen(arguments.listen, "--listen").await?;
     let issuer = arguments.issuer.clone().unwrap_or_else(|| default_issuer(address));
     let audit = AuditFile::open(folders.data("audit.jsonl"), AuditFileOptions::new())
         .map_err(|error| damaged(&folders.data("audit.jsonl"), &error))?;
@@ -128,15 +127,13 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
             let database = database.clone();
             async move { database.ping().await }
         });
-        let listener = listen(address, "--operations").await?;
-        let address = listener.local_addr().unwrap_or(address);
+        let (listener, address) = listen(address, "--operations").await?;
         tokio::spawn(Server::without_tls(listener, Operations::new(health), ServerOptions::new()).run(pending()));
         output.line(format_args!("operations     http://{address}/readyz"))?;
     }
     #[cfg(feature = "page")]
     if let settings::WantedPage::At(address) = arguments.page {
-        let listener = listen(address, "--page").await?;
-        let address = listener.local_addr().unwrap_or(address);
+        let (listener, address) = listen(address, "--page").await?;
         let data = PageData {
             calls: calls.clone(),
             directory: Arc::clone(&directory),
@@ -204,9 +201,12 @@ async fn print_refusals(mut news: Receiver<Call>, shutdown: Shutdown, output: &m
     }
 }
 
-async fn listen(address: SocketAddr, option: &str) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let next = format_args!("choose another address with {option}, such as 127.0.0.1:0").to_string();
+/// A listener, and the address that it has.
+async fn listen(address: SocketAddr, option: &str) -> Result<(TcpListener, SocketAddr), Failure> {
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        let next = format!("choose another address with {option}, such as 127.0.0.1:0");
         Failure::unable(format_args!("{address}: cannot be listened on: {error}"), next)
-    })
+    })?;
+    let address = listener.local_addr().unwrap_or(address);
+    Ok((listener, address))
 }
