@@ -1,6 +1,6 @@
 //! Files and standard input.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, causes};
 use crate::progress::Progress;
 use serde::de::DeserializeOwned;
 use std::fs::File;
@@ -78,6 +78,11 @@ pub(crate) fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str, next: &'s
 /// The name of an input for people.
 pub(crate) fn name(path: &str) -> &str {
     if path == STANDARD { "standard input" } else { path }
+}
+
+/// A file whose content is refused, and what to do next.
+pub(crate) fn refused(path: &str, error: &dyn std::error::Error, next: &str) -> Failure {
+    Failure::refused(format_args!("{}: {}", name(path), causes(error)), next)
 }
 
 /// A file that cannot be read.

@@ -2,7 +2,7 @@
 
 mod explain;
 
-use crate::failure::{Failure, Outcome, causes};
+use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::keys::file;
 use crate::output::{Destination, Output};
@@ -118,10 +118,8 @@ fn seal(arguments: &Seal, output: &mut Output) -> Result<Outcome, Failure> {
     let encryption = file::encryption(&arguments.encrypt, arguments.encrypt_kid.as_deref())?;
     let message = input::read(&arguments.file, MOST)?;
     let options = SealOptions::new().deflate(arguments.deflate).cty(!arguments.no_cty);
-    let sealed = Sealer::new(signing, encryption, options).seal(&message).map_err(|error| {
-        let what = format!("{}: {}", input::name(&arguments.file), causes(&error));
-        Failure::refused(what, "pass one JSON message in UTF-8")
-    })?;
+    let sealed = Sealer::new(signing, encryption, options).seal(&message);
+    let sealed = sealed.map_err(|error| input::refused(&arguments.file, &error, "pass one JSON message in UTF-8"))?;
     let text = if arguments.envelope { SecuredPayload::new(sealed).to_json() } else { sealed };
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     writeln!(to, "{text}")?;
@@ -134,8 +132,8 @@ fn open(arguments: &Open, output: &mut Output) -> Result<Outcome, Failure> {
     let compact = compact(&arguments.file)?;
     let options = if arguments.no_inflate { OpenOptions::new() } else { OpenOptions::customer() };
     let opened = Opener::new(decryption, verifying, options).open(&compact).map_err(|error| {
-        let what = format!("{}: {}", input::name(&arguments.file), causes(&error));
-        Failure::refused(what, "bankrail payload explain with the same keys says which step fails")
+        let next = "bankrail payload explain with the same keys says which step fails";
+        input::refused(&arguments.file, &error, next)
     })?;
     let terminal = output.is_terminal();
     match std::str::from_utf8(opened.json()) {
@@ -151,9 +149,7 @@ fn compact(path: &str) -> Result<Zeroizing<String>, Failure> {
     if !text.trim_start().starts_with('{') {
         return Ok(Zeroizing::new(text.trim().to_owned()));
     }
-    let envelope = SecuredPayload::from_json(text.as_bytes()).map_err(|error| {
-        let what = format!("{}: {}", input::name(path), causes(&error));
-        Failure::refused(what, "pass the body of a webhook call, or the compact message in it")
-    })?;
+    let next = "pass the body of a webhook call, or the compact message in it";
+    let envelope = SecuredPayload::from_json(text.as_bytes()).map_err(|error| input::refused(path, &error, next))?;
     Ok(Zeroizing::new(envelope.secured_payload))
 }

@@ -26,10 +26,7 @@ pub(crate) fn read(path: &str) -> Result<Material, Failure> {
 
 /// A key that is refused.
 pub(crate) fn refused(path: &str, error: &dyn std::error::Error) -> Failure {
-    Failure::refused(
-        format_args!("{}: {}", input::name(path), causes(error)),
-        "pass an RSA key as PEM, DER or JWK without a pass phrase",
-    )
+    input::refused(path, error, "pass an RSA key as PEM, DER or JWK without a pass phrase")
 }
 
 fn parse(bytes: &[u8]) -> Result<Material, KeyError> {

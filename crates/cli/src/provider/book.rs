@@ -57,10 +57,8 @@ pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> 
     if let Some(path) = &book.csv {
         // Whole first: the ledger is locked while it takes rows, and a pipe may be slow.
         let rows = input::read(path, MOST)?;
-        let loaded = ledger.load_csv(std::io::Cursor::new(rows)).await.map_err(|error| {
-            let what = format!("{}: {}", input::name(path), causes(&error));
-            Failure::refused(what, "nothing was booked; correct the file")
-        })?;
+        let loaded = ledger.load_csv(std::io::Cursor::new(rows)).await;
+        let loaded = loaded.map_err(|error| input::refused(path, &error, "nothing was booked; correct the file"))?;
         let booked = counted(loaded.booked, "entry", "entries");
         output.line(format_args!("{booked} booked, {} booked before", loaded.already))?;
         return Ok(Outcome::Fine);
