@@ -9,6 +9,7 @@ use bankrail::client_assertion::token::{ScopeSet, TokenRequest};
 use bankrail::client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId};
 use bankrail::values::{Clock as _, SystemClock, Timestamp, ValueError};
 use clap::{Args, Subcommand};
+use std::io::Write as _;
 use std::time::Duration;
 
 #[derive(Debug, Subcommand)]
@@ -88,7 +89,7 @@ pub(crate) struct Explain {
 
 pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
-        Command::Make(arguments) => make(arguments, output),
+        Command::Make(arguments) => make(arguments, output).map(|()| Outcome::Fine),
         Command::Explain(arguments) => explain::run(arguments, output),
     }
 }
@@ -98,7 +99,7 @@ fn time(text: &str) -> Result<Timestamp, ValueError> {
     Timestamp::parse_with_precision(text).map(|(at, _)| at)
 }
 
-fn make(arguments: &Make, output: &mut Output) -> Result<Outcome, Failure> {
+fn make(arguments: &Make, output: &mut Output) -> Result<(), Failure> {
     let key = file::signing(&arguments.key, arguments.kid.as_deref())?;
     let options = AssertionOptions::new()
         .lifetime(Duration::from_secs(arguments.lifetime))
@@ -111,10 +112,7 @@ fn make(arguments: &Make, output: &mut Output) -> Result<Outcome, Failure> {
         .map_err(|error| Failure::refused(causes(&error), "bankrail assertion make --help says what fits"))?;
     match &arguments.form {
         // Without a line end, because curl sends what it reads.
-        Some(scopes) => {
-            std::io::Write::write_all(output, TokenRequest::new(assertion, scopes.clone()).to_form().as_bytes())?
-        }
-        None => output.line(assertion)?,
+        Some(scopes) => Ok(output.write_all(TokenRequest::new(assertion, scopes.clone()).to_form().as_bytes())?),
+        None => output.line(assertion),
     }
-    Ok(Outcome::Fine)
 }

@@ -147,6 +147,6 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
         Command::Show(arguments) => show::run(&arguments.files, output),
         Command::Convert(arguments) => convert::run(arguments, output),
         Command::Thumbprint(arguments) => show::thumbprints(&arguments.files, output),
-        Command::Jwks(arguments) => show::jwks(&arguments.sign, &arguments.encrypt, output),
+        Command::Jwks(arguments) => show::jwks(&arguments.sign, &arguments.encrypt, output).map(|()| Outcome::Fine),
     }
 }

@@ -156,7 +156,7 @@ fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
         Command::Statement(command) => statement::run(command, output),
         Command::Assertion(command) => assertion::run(command, output),
-        Command::Token(arguments) => token::run(arguments, output),
+        Command::Token(arguments) => token::run(arguments, output).map(|()| Outcome::Fine),
         Command::Biller(arguments) => biller::run(arguments, output),
         Command::Payload(command) => payload::run(command, output),
         Command::Message(command) => message::run(command, output),

@@ -107,13 +107,13 @@ pub(crate) struct Explain {
 
 pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
-        Command::Seal(arguments) => seal(arguments, output),
-        Command::Open(arguments) => open(arguments, output),
+        Command::Seal(arguments) => seal(arguments, output).map(|()| Outcome::Fine),
+        Command::Open(arguments) => open(arguments, output).map(|()| Outcome::Fine),
         Command::Explain(arguments) => explain::run(arguments, output),
     }
 }
 
-fn seal(arguments: &Seal, output: &mut Output) -> Result<Outcome, Failure> {
+fn seal(arguments: &Seal, output: &mut Output) -> Result<(), Failure> {
     let signing = file::signing(&arguments.sign, arguments.sign_kid.as_deref())?;
     let encryption = file::encryption(&arguments.encrypt, arguments.encrypt_kid.as_deref())?;
     let message = input::read(&arguments.file, MOST)?;
@@ -123,11 +123,10 @@ fn seal(arguments: &Seal, output: &mut Output) -> Result<Outcome, Failure> {
     let text = if arguments.envelope { SecuredPayload::new(sealed).to_json() } else { sealed };
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     writeln!(to, "{text}")?;
-    to.finish()?;
-    Ok(Outcome::Fine)
+    to.finish()
 }
 
-fn open(arguments: &Open, output: &mut Output) -> Result<Outcome, Failure> {
+fn open(arguments: &Open, output: &mut Output) -> Result<(), Failure> {
     let (decryption, verifying) = (file::decryption(&arguments.decrypt)?, file::verifying(&arguments.verify)?);
     let compact = compact(&arguments.file)?;
     let options = if arguments.no_inflate { OpenOptions::new() } else { OpenOptions::customer() };
@@ -137,10 +136,9 @@ fn open(arguments: &Open, output: &mut Output) -> Result<Outcome, Failure> {
     })?;
     let terminal = output.is_terminal();
     match std::str::from_utf8(opened.json()) {
-        Ok(text) if terminal => output.line(crate::text::shown_lines(text))?,
-        _ => output.write_all(opened.json())?,
+        Ok(text) if terminal => output.line(crate::text::shown_lines(text)),
+        _ => Ok(output.write_all(opened.json())?),
     }
-    Ok(Outcome::Fine)
 }
 
 /// The compact form, out of its JSON if it is in one.

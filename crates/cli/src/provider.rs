@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
     }
     folders.check()?;
     match command {
-        Command::Book(book) => block_on(book::run(book, &folders, output)),
+        Command::Book(book) => block_on(book::run(book, &folders, output)).map(|()| Outcome::Fine),
         Command::Customers(command) => customers::run(command, &folders, output),
         Command::Keys(command) => keys::run(command, &folders, output),
         Command::Outbox(command) => block_on(outbox::run(command, &folders, output)),

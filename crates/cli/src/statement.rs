@@ -206,11 +206,11 @@ pub(crate) struct Merge {
 
 pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
-        Command::Fetch(arguments) => fetch::run(arguments, output),
+        Command::Fetch(arguments) => fetch::run(arguments, output).map(|()| Outcome::Fine),
         Command::Show(arguments) => show::run(arguments, output),
         Command::Check(arguments) => check::run(arguments, output),
         Command::Html(arguments) => html::run(arguments, output),
         Command::Csv(arguments) => csv::run(arguments, output),
-        Command::Merge(arguments) => merge::run(arguments, output),
+        Command::Merge(arguments) => merge::run(arguments, output).map(|()| Outcome::Fine),
     }
 }

@@ -3,7 +3,7 @@
 use crate::asynchronous::block_on;
 use crate::clock::instant;
 use crate::connection::{API_KEY, Connection, given_api_key, token_failure};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::output::Output;
 use bankrail::client::{ClientOptions, Pacing, Token};
 use clap::Args;
@@ -106,14 +106,13 @@ struct Answer<'a> {
     request_key: Option<String>,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<(), Failure> {
     let connection = arguments.connection()?;
     let token = block_on(async {
         let client = connection.client(ClientOptions::new().pacing(Pacing::Fail))?;
         client.tokens().token().await.map_err(|error| token_failure(&error))
     })?;
-    print(&token, arguments.json, output)?;
-    Ok(Outcome::Fine)
+    print(&token, arguments.json, output)
 }
 
 fn print(token: &Token, json: bool, output: &mut Output) -> Result<(), Failure> {

@@ -7,7 +7,6 @@ use crate::keys::file;
 use bankrail::client::{Client, ClientOptions, ClientOptionsError, Credentials, TlsRoots};
 use bankrail::client_assertion::CustomerCode;
 use bankrail::client_assertion::token::ScopeSet;
-use std::path::Path;
 
 /// The bytes of a file of certificate authorities that are read.
 const MOST_ROOTS: usize = 4 << 20;
@@ -35,15 +34,11 @@ impl Connection {
             options = options.scopes(scopes);
         }
         if let Some(roots) = &self.roots {
-            options = options.tls_roots(TlsRoots::OnlyPem(read_roots(roots)?));
+            options = options.tls_roots(TlsRoots::OnlyPem(input::read(&roots.to_string_lossy(), MOST_ROOTS)?.to_vec()));
         }
         let credentials = Credentials::new(customer, key, self.api_key.as_str());
         Client::new(credentials, &self.base_url, options).map_err(|error| unusable(&error))
     }
-}
-
-fn read_roots(path: &Path) -> Result<Vec<u8>, Failure> {
-    Ok(input::read(&path.to_string_lossy(), MOST_ROOTS)?.to_vec())
 }
 
 fn unusable(error: &ClientOptionsError) -> Failure {

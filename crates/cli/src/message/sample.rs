@@ -1,7 +1,7 @@
 //! `bankrail message sample`.
 
 use super::Sample;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::output::Output;
 use bankrail::values::random_bytes;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, TimeUuidGenerator, excerpt};
@@ -15,13 +15,12 @@ use std::time::Duration;
 /// One day.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-pub(super) fn run(arguments: &Sample, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) fn run(arguments: &Sample, output: &mut Output) -> Result<(), Failure> {
     let kind = arguments.kind;
     let named: Vec<(String, Message)> =
         samples::of(kind).into_iter().map(|message| (name(&message), message)).collect();
     if arguments.list {
-        named.iter().try_for_each(|(name, _)| output.line(name))?;
-        return Ok(Outcome::Fine);
+        return named.iter().try_for_each(|(name, _)| output.line(name));
     }
     let wanted = arguments.name.as_deref();
     let found = named.into_iter().find(|(name, _)| wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(name)));
@@ -37,8 +36,7 @@ pub(super) fn run(arguments: &Sample, output: &mut Output) -> Result<Outcome, Fa
         output.line("")?;
     }
     output.write_all(&message.to_json())?;
-    output.line("")?;
-    Ok(Outcome::Fine)
+    output.line("")
 }
 
 /// What a sample is called among those of its kind: the codes that tell it from the others.

@@ -1,7 +1,7 @@
 //! `bankrail provider book`.
 
 use super::folder::Folders;
-use crate::failure::{Failure, Outcome, causes};
+use crate::failure::{Failure, causes};
 use crate::input;
 use crate::output::Output;
 use crate::text::{counted, shown};
@@ -52,7 +52,7 @@ pub(super) struct Book {
 /// The most bytes of a CSV file.
 const MOST: usize = 256 << 20;
 
-pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> Result<(), Failure> {
     let ledger = SqliteLedger::new(folders.store()?);
     if let Some(path) = &book.csv {
         // Whole first: the ledger is locked while it takes rows, and a pipe may be slow.
@@ -60,8 +60,7 @@ pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> 
         let loaded = ledger.load_csv(std::io::Cursor::new(rows)).await;
         let loaded = loaded.map_err(|error| input::refused(path, &error, "nothing was booked; correct the file"))?;
         let booked = counted(loaded.booked, "entry", "entries");
-        output.line(format_args!("{booked} booked, {} booked before", loaded.already))?;
-        return Ok(Outcome::Fine);
+        return output.line(format_args!("{booked} booked, {} booked before", loaded.already));
     }
     let (Some(account), Some(amount)) = (&book.account, &book.amount) else {
         return Err(Failure::unable(
@@ -103,6 +102,5 @@ pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> 
         Booked::New(number) => output.line(format_args!("booked as entry {number} of {account} on {day}"))?,
         _ => output.line("booked")?,
     }
-    output.line(format_args!("balance {balance}"))?;
-    Ok(Outcome::Fine)
+    output.line(format_args!("balance {balance}"))
 }

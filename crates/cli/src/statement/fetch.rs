@@ -5,7 +5,7 @@ use super::merge::Merged;
 use crate::asynchronous::block_on;
 use crate::clock::instant;
 use crate::connection::{Connection, given_secret, statement_failure};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::output::{Destination, Output};
 use crate::progress;
 use crate::text::{counted, shown, shown_lines};
@@ -24,7 +24,7 @@ const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 /// The most pages of a walk. They are more than an hour's calls, which `--wait` waits for.
 const MOST_PAGES: usize = 1000;
 
-pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<Outcome, Failure> {
+pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
     let connection = Connection::read(&arguments.connection)?;
     let given = arguments.token.as_deref().map(given_token).transpose()?;
     block_on(async {
@@ -33,8 +33,7 @@ pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<Outcome, Fai
             client.tokens().adopt(token, SystemClock.now().saturating_add(GIVEN_LIFE));
         }
         fetch(&client, arguments, output).await
-    })?;
-    Ok(Outcome::Fine)
+    })
 }
 
 fn given_token(given: &str) -> Result<AccessToken, Failure> {

@@ -3,7 +3,7 @@
 use super::Merge;
 use super::row::{account_text, date, signed};
 use super::source::read_whole;
-use crate::failure::{Failure, Outcome, causes};
+use crate::failure::{Failure, causes};
 use crate::input;
 use crate::output::{Destination, Output};
 use crate::text::{counted, shown, shown_lines};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::io::Write as _;
 use time::{OffsetDateTime, UtcOffset};
 
-pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<Outcome, Failure> {
+pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<(), Failure> {
     let mut merged = Merged::default();
     for path in &arguments.to.files.files {
         let (document, page) = read_whole(path)?;
@@ -27,8 +27,7 @@ pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<Outcome, Fai
     }
     let to = Destination::open(arguments.to.output.as_deref(), output)?;
     let options = WriteOptions::default().indent(arguments.indent.then_some(2)).incomplete(true);
-    merged.write(to, options)?;
-    Ok(Outcome::Fine)
+    merged.write(to, options)
 }
 
 /// What has been read so far.

@@ -53,8 +53,17 @@ impl DemoCustomer {
         let receiver = authority.certificate().map_err(no_certificate)?;
         let accounts = (self.accounts)();
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
-        let record = self.record(&signing, &decryption, &api_key, &receiver_key, accounts.clone());
-        let record = record.map_err(|error| {
+        let record = || -> Result<CustomerRecord, Box<dyn Error>> {
+            let keys = KeySet::new([signing.verifying_key()])?;
+            let mut record = CustomerRecord::new(Customer::new(self.code.parse()?, keys, SCOPES.join(" ").parse()?));
+            record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
+            record.accounts.clone_from(&accounts);
+            let url = EndpointUrl::parse(&format!("https://127.0.0.1:{}", self.port))?;
+            let endpoint = EndpointRecord::new(self.folder_name().parse()?, url, decryption.encryption_key());
+            record.endpoints.push(endpoint.with_api_key(SecretString::from(receiver_key.as_str()))?);
+            Ok(record)
+        };
+        let record = record().map_err(|error| {
             Failure::unable(format_args!("a demo customer cannot be made: {}", causes(&*error)), "report it")
         })?;
         let connection = Connection {
@@ -95,25 +104,6 @@ impl DemoCustomer {
             NewFile::private(home.join("receiver-key.pem"), receiver.key_pem),
         ];
         Ok((record, files))
-    }
-
-    fn record(
-        &self,
-        signing: &SigningKey,
-        decryption: &DecryptionKey,
-        api_key: &str,
-        receiver_key: &str,
-        accounts: Vec<(AccountId, RegisteredAccount)>,
-    ) -> Result<CustomerRecord, Box<dyn Error>> {
-        let customer =
-            Customer::new(self.code.parse()?, KeySet::new([signing.verifying_key()])?, SCOPES.join(" ").parse()?);
-        let mut record = CustomerRecord::new(customer);
-        record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
-        record.accounts = accounts;
-        let url = EndpointUrl::parse(&format!("https://127.0.0.1:{}", self.port))?;
-        let endpoint = EndpointRecord::new(self.folder_name().parse()?, url, decryption.encryption_key());
-        record.endpoints.push(endpoint.with_api_key(SecretString::from(receiver_key))?);
-        Ok(record)
     }
 }
 

@@ -106,6 +106,6 @@ pub(super) async fn show(
         customer: filter.customer.as_deref().map(shown),
         filters: vec![link("All", false), link("Refused", true)],
         calls,
-        paging: Paging::new(place.before.map(|_| address(None)), next.map(|number| address(Some(number)))),
+        paging: Paging { first: place.before.map(|_| address(None)), next: next.map(|number| address(Some(number))) },
     })
 }

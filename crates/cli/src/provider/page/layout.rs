@@ -55,10 +55,6 @@ pub(super) struct Paging {
 }
 
 impl Paging {
-    pub(super) fn new(first: Option<String>, next: Option<String>) -> Self {
-        Self { first, next }
-    }
-
     /// The links of a list at this path whose pages begin after a name.
     pub(super) fn after(path: &str, asked: &After, last: Option<&str>) -> Self {
         Self {

@@ -170,10 +170,10 @@ pub(super) async fn list(State(page): State<Page>, Query(asked): Query<Asked>) -
         endpoint: asked.endpoint.clone(),
         states: states.map(link).collect(),
         rows,
-        paging: Paging::new(
-            asked.before.map(|_| asked.address(state, None)),
-            next.map(|number| asked.address(state, Some(number))),
-        ),
+        paging: Paging {
+            first: asked.before.map(|_| asked.address(state, None)),
+            next: next.map(|number| asked.address(state, Some(number))),
+        },
     }))
 }
 

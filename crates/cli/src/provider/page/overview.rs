@@ -5,12 +5,13 @@ use super::calls::{CallList, Filter};
 use super::command::{Command, DEAD_LETTERS, RESUME};
 use super::error::PageError;
 use super::layout::{Head, html};
-use super::text::{When, encoded, filters, shown};
+use super::text::{encoded, filters, shown};
 use crate::provider::outbox::words::intervention;
 use crate::text::counted;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use bankrail::values::Timestamp;
 use std::collections::HashSet;
 
 /// The refused calls that are shown.
@@ -33,7 +34,7 @@ struct Tile {
     what: &'static str,
     href: &'static str,
     /// Since when, of the oldest.
-    since: Option<When>,
+    since: Option<Timestamp>,
     /// Whether somebody should look.
     warn: bool,
 }
@@ -101,7 +102,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     let tiles = vec![
         Tile::new(calls, "call since the start", "calls since the start", "/calls"),
         Tile::new(refusals, "refused of the newest 500", "refused of the newest 500", "/calls?refused=yes").warning(),
-        Tile { since: snapshot.oldest_pending.map(When::new), ..waiting },
+        Tile { since: snapshot.oldest_pending, ..waiting },
         Tile::new(outbox.delivered, "message delivered", "messages delivered", "/outbox?state=delivered"),
         Tile::new(outbox.dead_letters, "dead letter", "dead letters", "/outbox?state=dead_letter").warning(),
         Tile::new(outbox.dropped, "message dropped", "messages dropped", "/outbox?state=dropped"),

@@ -18,12 +18,6 @@ pub(super) fn shown(text: &str) -> String {
 /// A time as an element, in UTC; in the zone of the machine too where a pointer rests on it.
 pub(super) struct When(Timestamp);
 
-impl When {
-    pub(super) fn new(at: Timestamp) -> Self {
-        Self(at)
-    }
-}
-
 /// What templates write values with.
 #[allow(unreachable_pub, reason = "the attribute of a filter makes public items")]
 pub(super) mod filters {
@@ -44,7 +38,7 @@ pub(super) mod filters {
 
     #[askama::filter_fn]
     pub(in super::super) fn when(at: &Timestamp, _: &dyn Values) -> Result<When> {
-        Ok(When::new(*at))
+        Ok(When(*at))
     }
 
     #[askama::filter_fn]
@@ -111,7 +105,7 @@ mod tests {
     #[test]
     fn times_are_elements() {
         let at = Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap();
-        let text = When::new(at).to_string();
+        let text = When(at).to_string();
         assert!(text.starts_with("<time datetime=\"2021-07-29T01:02:03.450Z\" title=\"2021-07-29 01:02:03 UTC"));
         assert!(text.ends_with("\">2021-07-29 <b>01:02:03</b></time>"), "{text}");
     }
