@@ -10,9 +10,9 @@ pub(crate) use refusal::{statement_failure, token_failure};
 
 use crate::failure::Failure;
 use crate::input;
+use bankrail::values::SecretString;
 use serde::de::{Deserializer, Error as _};
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use serde::{Deserialize, Serialize, Serializer};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -24,7 +24,7 @@ const MOST: usize = 64 * 1024;
 const NEXT: &str = "name the file connection.toml or its folder; bankrail provider prints where it has written one";
 
 /// What a customer and its provider have arranged. Files are named relative to the folder of this one.
-#[derive(Clone, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Connection {
     /// The address of the provider, such as `https://bank.example`.
@@ -36,8 +36,8 @@ pub(crate) struct Connection {
     /// The customer code, the claim `sub`.
     pub(crate) customer: String,
     /// The API key.
-    #[serde(deserialize_with = "secret")]
-    pub(crate) api_key: String,
+    #[serde(serialize_with = "reveal", deserialize_with = "secret")]
+    pub(crate) api_key: SecretString,
     /// The header of the API key; `apikey` without it.
     pub(crate) api_key_header: Option<String>,
     /// The scopes to ask for; those of statements without them.
@@ -57,7 +57,7 @@ pub(crate) struct Connection {
 }
 
 /// Where and how a customer receives webhooks.
-#[derive(Clone, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Receiving {
     /// The address to listen on.
@@ -66,8 +66,8 @@ pub(crate) struct Receiving {
     pub(crate) certificate: PathBuf,
     pub(crate) certificate_key: PathBuf,
     /// The API key that the provider sends.
-    #[serde(deserialize_with = "secret")]
-    pub(crate) api_key: String,
+    #[serde(serialize_with = "reveal", deserialize_with = "secret")]
+    pub(crate) api_key: SecretString,
     /// The private key that opens messages.
     pub(crate) decryption_key: PathBuf,
     /// The public keys that the provider signs with: PEM, JWK, JWK set, or a folder of them.
@@ -104,30 +104,16 @@ impl Connection {
     }
 }
 
-/// Without the API keys.
-impl fmt::Debug for Connection {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Connection")
-            .field("base_url", &self.base_url)
-            .field("customer", &self.customer)
-            .field("receivers", &self.receivers)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Without the API key.
-impl fmt::Debug for Receiving {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Receiving").field("listen", &self.listen).finish_non_exhaustive()
-    }
-}
-
 /// Reads an API key. The error for a value of another type does not quote it.
-pub(crate) fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+pub(crate) fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> {
     match toml::Value::deserialize(from)? {
-        toml::Value::String(text) => Ok(text),
+        toml::Value::String(text) => Ok(text.into()),
         _ => Err(D::Error::custom("expected an API key in quotation marks")),
     }
+}
+
+fn reveal<S: Serializer>(secret: &SecretString, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(secret.expose_secret())
 }
 
 /// A secret of the command line: the text itself, or the first line of the file after an `@`.

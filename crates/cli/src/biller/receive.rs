@@ -64,7 +64,7 @@ pub(super) async fn start(
         .retention(RETENTION)
         .sender_keys(Arc::new(keys.clone()))
         .observe(move |delivery| observed(delivery, &teller));
-    let receivers = Receivers::new(opener, receiving.api_key.as_str(), Arc::new(store.inbox()), options)
+    let receivers = Receivers::new(opener, receiving.api_key.clone(), Arc::new(store.inbox()), options)
         .map_err(|error| wrong(&error, "correct the connection"))?;
     let worker = receivers.worker(handlers(&journal)).with_options(WorkerOptions::new().lease(LEASE));
     let certificate = CertificateFiles::open(&receiving.certificate, &receiving.certificate_key)

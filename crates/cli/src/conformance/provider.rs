@@ -115,7 +115,7 @@ impl Provider {
         needed(accounts.first(), "expected an account", "--account names one whose statements may be asked for")?;
         let code = needed(code, "expected a customer code", "--customer or --connection has it")?;
         let api_key = given_api_key(self.api_key.as_deref())?.map(|key| SecretString::from(key.as_str()));
-        let api_key = api_key.or_else(|| connection.as_ref().map(|own| SecretString::from(own.api_key.as_str())));
+        let api_key = api_key.or_else(|| connection.as_ref().map(|own| own.api_key.clone()));
         let api_key =
             needed(api_key, "expected an API key", "--api-key @FILE, BANKRAIL_API_KEY or --connection has it")?;
         let key = path(&self.key, |own| Some(&own.signing_key));
@@ -143,7 +143,7 @@ impl Provider {
             options = options.audience(audience);
         }
         if let Some(second) = self.second_connection.as_deref().map(Connection::read).transpose()? {
-            options = options.second_customer(Customer::new(second.customer, second.api_key.into(), second.accounts));
+            options = options.second_customer(Customer::new(second.customer, second.api_key, second.accounts));
         }
         if let Some(report) = &self.rest_of {
             options = options.rest_of(unrun(report)?);

@@ -156,7 +156,7 @@ impl Settings {
 }
 
 fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    connection::secret(from).map(Some)
+    connection::secret(from).map(|key| Some(key.expose_secret().to_owned()))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ impl Connection {
         if let Some(roots) = &self.roots {
             options = options.tls_roots(TlsRoots::OnlyPem(input::read(&roots.to_string_lossy(), MOST_ROOTS)?.to_vec()));
         }
-        let credentials = Credentials::new(customer, key, self.api_key.as_str());
+        let credentials = Credentials::new(customer, key, self.api_key.clone());
         Client::new(credentials, &self.base_url, options).map_err(|error| unusable(&error))
     }
 }

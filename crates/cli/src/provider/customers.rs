@@ -133,7 +133,7 @@ fn add(add: &Add, folders: &Folders, output: &mut Output) -> Result<Outcome, Fai
     if let (Some(url), Some(encrypt_to)) = (&add.endpoint, &add.encrypt_to) {
         let key = new_api_key()?;
         let id = add.code.as_str().to_ascii_lowercase();
-        record.endpoints.push(endpoint(&id, url.clone(), file::encryption(encrypt_to, None)?, &key)?);
+        record.endpoints.push(endpoint(&id, url.clone(), file::encryption(encrypt_to, None)?, key.as_str().into())?);
         receiver_key = Some((id, key));
     }
     let path = files::add(folders, &record)?;
@@ -146,12 +146,12 @@ fn add(add: &Add, folders: &Folders, output: &mut Output) -> Result<Outcome, Fai
     Ok(Outcome::Fine)
 }
 
-fn endpoint(id: &str, url: EndpointUrl, key: EncryptionKey, api_key: &str) -> Result<EndpointRecord, Failure> {
+fn endpoint(id: &str, url: EndpointUrl, key: EncryptionKey, api_key: SecretString) -> Result<EndpointRecord, Failure> {
     let refused = |error: &dyn std::error::Error| {
         Failure::unable(format_args!("the endpoint {id}: {}", causes(error)), "choose another address")
     };
     let id = id.parse().map_err(|error| refused(&error))?;
-    EndpointRecord::new(id, url, key).with_api_key(SecretString::from(api_key)).map_err(|error| refused(&error))
+    EndpointRecord::new(id, url, key).with_api_key(api_key).map_err(|error| refused(&error))
 }
 
 fn rotate(rotate: &Rotate, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
@@ -194,7 +194,7 @@ pub(super) fn deliver_to(folders: &Folders, url: &EndpointUrl, encrypt_to: Optio
     };
     let place = url.as_str().trim_start_matches("https://").trim_end_matches('/');
     let code = connection.customer.to_ascii_lowercase();
-    let wanted = endpoint(&format!("{code}@{place}"), url.clone(), key, &receivers.api_key)?;
+    let wanted = endpoint(&format!("{code}@{place}"), url.clone(), key, receivers.api_key.clone())?;
     let code = connection
         .customer
         .parse()

@@ -61,5 +61,5 @@ fn filled(text: &str, connection: &Connection) -> Zeroizing<String> {
         .replace("@CUSTOMER@", &connection.customer)
         .replace("@SCOPE@", scope)
         .replace("@ACCOUNT@", account);
-    Zeroizing::new(text.replace("@API_KEY@", &connection.api_key))
+    Zeroizing::new(text.replace("@API_KEY@", connection.api_key.expose_secret()))
 }

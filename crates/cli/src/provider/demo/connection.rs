@@ -52,7 +52,7 @@ pub(crate) fn set_api_key(folders: &Folders, code: &str, api_key: &str) -> Resul
     }
     for (home, mut connection) in connections(folders)? {
         if connection.customer == code {
-            connection.api_key = api_key.to_owned();
+            connection.api_key = api_key.into();
             write_connection(&home, &connection)?;
             sample_calls::write_all(&home, &connection)?;
             return Ok(true);
@@ -106,7 +106,7 @@ decryption_key = "decryption.pem"
 provider_keys = "bank.jwks.json"
 "#;
         let connection: Connection = toml::from_str(text).unwrap();
-        assert_eq!(connection.api_key, "q\"\\\u{1}ü");
+        assert_eq!(connection.api_key.expose_secret(), "q\"\\\u{1}ü");
         let written: toml::Table = toml::from_str(&to_toml(&connection).unwrap()).unwrap();
         assert_eq!(written, toml::from_str::<toml::Table>(text).unwrap());
     }

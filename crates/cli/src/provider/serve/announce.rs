@@ -62,7 +62,7 @@ fn customer(
 ) -> Result<(), Failure> {
     output.line(format_args!("\ncustomer       {}", output.paint(Style::Bold, &connection.customer)))?;
     let header = connection.api_key_header.as_deref().unwrap_or("apikey");
-    output.line(format_args!("  API key      {header}: {}", connection.api_key))?;
+    output.line(format_args!("  API key      {header}: {}", connection.api_key.expose_secret()))?;
     for (at, scope) in connection.scopes.iter().enumerate() {
         output.line(format_args!("  {:<12} {scope}", if at == 0 { "scopes" } else { "" }))?;
     }
