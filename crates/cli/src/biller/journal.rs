@@ -100,13 +100,6 @@ pub(super) struct Printer {
     json: bool,
 }
 
-/// What a printer does next.
-enum Next<T> {
-    Stop(T),
-    Written,
-    Told(Event),
-}
-
 /// An event of the table.
 #[derive(Serialize)]
 struct Numbered<'a> {
@@ -128,27 +121,25 @@ impl Printer {
         let mut stop = std::pin::pin!(stop);
         // What was committed and not printed before a kill.
         self.print_written(output).await?;
-        loop {
+        let stopped = loop {
             // Nothing is printed within the select, so that nothing is interrupted between printing and removing.
-            let next = tokio::select! {
+            let told = tokio::select! {
                 biased;
-                stopped = &mut stop => Next::Stop(stopped),
-                () = self.journal.written.notified() => Next::Written,
-                Some(event) = self.events.recv() => Next::Told(event),
+                stopped = &mut stop => break stopped,
+                () = self.journal.written.notified() => None,
+                Some(event) = self.events.recv() => Some(event),
             };
-            match next {
-                Next::Stop(stopped) => {
-                    self.print_written(output).await?;
-                    self.print_waiting(output)?;
-                    return Ok(stopped);
-                }
-                Next::Written => self.print_written(output).await?,
-                Next::Told(event) => {
+            match told {
+                Some(event) => {
                     self.print(&event, output)?;
                     self.print_waiting(output)?;
                 }
+                None => self.print_written(output).await?,
             }
-        }
+        };
+        self.print_written(output).await?;
+        self.print_waiting(output)?;
+        Ok(stopped)
     }
 
     /// Prints one event that is in no transaction.
