@@ -24,7 +24,7 @@ pub struct Finding {
 
 impl Finding {
     /// Bytes of memory that one takes, without its path: itself, in a list that grows by doubling, and what it quotes.
-    pub(crate) const MEMORY: u64 = 512;
+    pub(crate) const MEMORY: usize = 512;
 }
 
 /// A place in a document.

@@ -49,11 +49,11 @@ pub mod __private {
     pub use crate::message::read::{judge, parse, parse_counting, read, read_counting};
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::node::{
-        Ahead, Alternative, Content, Node, Record, Simple, Slot, check_field, check_simple, is_field_type,
-        is_plain_field, is_sound, write_field, write_field_kept, write_kept, write_simple,
+        Alternative, Content, Node, Record, Simple, Slot, check_field, check_simple, is_field_type, is_plain_field,
+        is_sound, write_field, write_field_kept, write_kept, write_simple,
     };
     pub use crate::output::Output;
-    pub use crate::read::{Cursor, Halt, Mark, Shape, TextTokens, Tokens};
+    pub use crate::read::{Ahead, Cursor, Halt, Mark, Shape, TextTokens, Tokens};
     pub use crate::scan::{Odd, Scanner};
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]

@@ -10,7 +10,6 @@ mod slot;
 
 pub use alternative::Alternative;
 pub use content::{Content, check_field, is_plain_field, write_field, write_field_kept, write_kept};
-pub use fast::Ahead;
 pub use record::Record;
 pub use slot::Slot;
 

@@ -40,8 +40,8 @@ fn read_tokens<M: Message, T: Tokens>(tokens: T, options: &ReadOptions) -> Resul
 fn finish<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<Parsed<M>, ReadError> {
     match document(cursor) {
         Ok(document) => {
-            let findings = cursor.findings.take();
-            Ok(Parsed { document, findings, further_findings: cursor.findings.further().clone() })
+            let findings = cursor.take_findings();
+            Ok(Parsed { document, findings, further_findings: cursor.further_findings().clone() })
         }
         Err(halt) => Err(cursor.error(halt)),
     }
@@ -49,7 +49,6 @@ fn finish<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<Parsed<M>, Re
 
 fn document<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<M, Halt> {
     cursor.open_document()?;
-    cursor.open_message()?;
     let mut document = M::read(cursor)?;
     document.extras_mut().extend(cursor.close_document()?);
     cursor.refuse_findings()?;
@@ -85,7 +84,8 @@ fn count<M: Message, T: Tokens>(
     fast: bool,
 ) -> (Result<Parsed<M>, ReadError>, usize, usize) {
     let mut cursor = Cursor::new(tokens, *options, M::SHAPE);
-    cursor.fast.on = fast;
+    cursor.set_fast(fast);
     let outcome = finish(&mut cursor);
-    (outcome, cursor.fast.taken, cursor.fast.declined)
+    let (taken, declined) = cursor.scanned();
+    (outcome, taken, declined)
 }

@@ -83,7 +83,6 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
                 State::Done => return Ok(None),
                 State::Begin => {
                     self.cursor.open_document()?;
-                    self.cursor.open_message()?;
                     self.outer[0] = self.cursor.enter_record()?;
                     self.state = State::Message;
                 }
@@ -118,7 +117,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         cursor.set_index(self.groups);
         cursor.report_if_late();
         self.groups += 1;
-        self.held = cursor.events.held;
+        self.held = cursor.held();
         self.group = Default::default();
         self.group_at = 0;
         self.units = 0;
@@ -177,18 +176,12 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
 
     /// What has been read of a group so far; what is missing although the schema demands it is reported at its end.
     fn group_start(&mut self) -> Result<Option<Part<M>>, Halt> {
-        let unit = matches!(self.state, State::Group { unit: true, .. });
-        let open = if unit { self.cursor.path.pop() } else { None };
+        let in_unit = matches!(self.state, State::Group { unit: true, .. });
         // What is handed out now is handed out again at the end.
-        let held = self.cursor.events.held - self.held;
+        let held = self.cursor.held() - self.held;
         self.cursor.hold(usize::try_from(held).unwrap_or(usize::MAX))?;
-        self.cursor.findings.set_silent(true);
-        let group = M::Group::finish(self.group.clone(), &mut self.cursor)?;
-        self.cursor.findings.set_silent(false);
-        self.cursor.keeper.put_back(group.extras());
-        if let Some(open) = open {
-            self.cursor.path.push(open);
-        }
+        let group = self.group.clone();
+        let group = self.cursor.preview(in_unit, |cursor| M::Group::finish(group, cursor), Record::extras)?;
         Ok(Some(Ok(M::GROUP_START(Box::new(group)))))
     }
 
@@ -202,7 +195,9 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
 
     fn message_end(&mut self) -> Result<Option<Part<M>>, Halt> {
         let cursor = &mut self.cursor;
-        cursor.handed_out = (self.groups > 0).then_some(M::SHAPE.group);
+        if self.groups > 0 {
+            cursor.hand_out(M::SHAPE.group);
+        }
         let mut message = M::finish(std::mem::take(&mut self.message), cursor)?;
         cursor.leave_record(self.outer[0]);
         message.extras_mut().extend(cursor.close_document()?);
@@ -228,14 +223,14 @@ impl<M: Message, R> UnitReader<M, R> {
 
     /// What has been found since this was last asked.
     pub fn take_findings(&mut self) -> Vec<Finding> {
-        self.cursor.findings.take()
+        self.cursor.take_findings()
     }
 
     /// How many more of each kind have been found, since the reader began, than
     /// [`ReadLimits::findings`](crate::ReadLimits::findings) had room for until they were taken.
     #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {
-        self.cursor.findings.further()
+        self.cursor.further_findings()
     }
 }
 

@@ -1,12 +1,11 @@
 //! Sequences, read element by element.
 
 use super::Node;
-use super::fast::Ahead;
 use super::slot::Slot;
 use crate::extra::Extras;
 use crate::field::Field;
 use crate::finding::FindingKind;
-use crate::read::{Child, Cursor, Halt, ReadErrorKind, Sequence, Tokens};
+use crate::read::{Ahead, Child, Cursor, Halt, Tokens};
 
 /// A sequence that can be read element by element.
 pub trait Record: Sized {
@@ -52,26 +51,12 @@ impl<T: Tokens> Cursor<T> {
         Ok(record)
     }
 
-    /// Begins a sequence; what is returned belongs to the end of it.
-    pub(crate) fn enter_record(&mut self) -> Result<Sequence, Halt> {
-        let outer = self.keeper.enter(self.path.len());
-        self.begin()?;
-        Ok(outer)
-    }
-
-    /// Ends a sequence.
-    pub(crate) fn leave_record(&mut self, outer: Sequence) {
-        self.keeper.leave(outer);
-        self.leave();
-    }
-
     /// Reads one more occurrence of an element into its place. `may_miss` is true for one that tolerant reading may
     /// miss.
     #[inline]
     pub fn take<S: Slot>(&mut self, slot: &mut S, field: Field, may_miss: bool) -> Result<(), Halt> {
         let count = slot.count();
         if slot.is_full() {
-            self.path.late = None;
             return self.refuse_repeated(field.wire);
         }
         if field.max > 1 {
@@ -90,10 +75,7 @@ impl<T: Tokens> Cursor<T> {
 
     /// The content of a `1..1` field at the end of its sequence.
     pub fn one<V>(&mut self, slot: Option<V>, name: &'static str) -> Result<V, Halt> {
-        match slot {
-            Some(value) => Ok(value),
-            None => Err(self.halt_here(ReadErrorKind::Missing { name: name.to_owned() })),
-        }
+        slot.ok_or_else(|| self.missing(name))
     }
 
     /// That of a `1..1 ~` field.
@@ -118,8 +100,8 @@ impl<T: Tokens> Cursor<T> {
 
     /// That of a `1..*` field.
     pub fn some<V>(&mut self, slot: Vec<V>, name: &'static str) -> Result<Vec<V>, Halt> {
-        if slot.is_empty() && self.handed_out != Some(name) {
-            return Err(self.halt_here(ReadErrorKind::Missing { name: name.to_owned() }));
+        if slot.is_empty() && !self.hands_out(name) {
+            return Err(self.missing(name));
         }
         Ok(slot)
     }

@@ -1,9 +1,8 @@
 //! The places for the occurrences of one element while a sequence is read.
 
 use super::Node;
-use super::fast::Ahead;
 use crate::field::{Field, Tag};
-use crate::read::{Cursor, Halt, Tokens};
+use crate::read::{Ahead, Cursor, Halt, Tokens};
 
 /// The place for the occurrences of one element.
 pub trait Slot {

@@ -1,17 +1,27 @@
 //! The cursor: walks a document along the statements of a message, keeps what these do not know, and reports it.
 
+mod ahead;
+mod content;
+mod document;
+mod judge;
+mod unknown;
+mod without;
+
+pub use ahead::Ahead;
+pub(crate) use ahead::Extent;
+pub(crate) use judge::refused_envelope;
+
 use super::error::{ReadError, ReadErrorKind};
 use super::events::{Events, Token};
-use super::findings::Findings;
+use super::findings::{Findings, FurtherFindings};
 use super::halt::{Halt, Halted};
-use super::keep::Keeper;
+use super::keep::{Keeper, Sequence};
 use super::options::ReadOptions;
 use super::path::{Path, Step, Used};
 use super::tokens::{Mark, TextTokens, Tokens};
 use crate::extra::{ExtraPart, Extras};
 use crate::field::{Field, alternatives};
 use crate::finding::{Finding, FindingKind, Position};
-use crate::scan::growth;
 use crate::watch::{Memory, Watch};
 use std::fmt;
 
@@ -60,16 +70,6 @@ impl Shape {
     }
 }
 
-/// The fast reader's switch and counts, for tests.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fast {
-    pub(crate) on: bool,
-    /// Elements that it took.
-    pub(crate) taken: usize,
-    /// Elements that it left to the reader over events.
-    pub(crate) declined: usize,
-}
-
 /// What came next in a sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Child {
@@ -86,22 +86,25 @@ pub(crate) type Judge<T> = fn(&mut Cursor<T>) -> Result<(), Halt>;
 
 /// Reads a document: its events, the open elements, what was found and what is kept.
 pub struct Cursor<T> {
-    pub(crate) shape: &'static Shape,
-    pub(crate) events: Events<T>,
-    pub(crate) path: Path,
-    pub(crate) findings: Findings,
-    pub(crate) keeper: Keeper,
+    shape: &'static Shape,
+    events: Events<T>,
+    path: Path,
+    findings: Findings,
+    keeper: Keeper,
     /// What the message's rules remember.
-    pub(crate) memory: Memory,
+    memory: Memory,
     /// The text being gathered.
-    pub(crate) text: String,
+    text: String,
     /// Room for an element without its prefix.
-    pub(crate) plain: String,
+    plain: String,
     /// Reads a document within foreign markup, while only its validity is asked for; then nothing is kept.
-    pub(crate) judging: Option<Judge<T>>,
+    judging: Option<Judge<T>>,
     /// Elements of this name are handed out one by one, so that their list may stay empty.
-    pub(crate) handed_out: Option<&'static str>,
-    pub(crate) fast: Fast,
+    handed_out: Option<&'static str>,
+    /// The fast reader is asked first. Tests read without it.
+    fast: bool,
+    /// Elements that the fast reader took, and those that it left to the reader over events.
+    scanned: (usize, usize),
 }
 
 impl<T: Tokens> Cursor<T> {
@@ -117,14 +120,15 @@ impl<T: Tokens> Cursor<T> {
             plain: String::new(),
             judging: None,
             handed_out: None,
-            fast: Fast { on: true, taken: 0, declined: 0 },
+            fast: true,
+            scanned: (0, 0),
         }
     }
 
     /// The content of an element that has no attributes in the schema begins.
     #[inline]
     pub fn begin(&mut self) -> Result<(), Halt> {
-        if self.events.attributes.is_empty() { Ok(()) } else { self.refuse_attributes() }
+        if self.events.attributes().is_empty() { Ok(()) } else { self.refuse_attributes() }
     }
 
     /// The parts kept in the sequence that ends.
@@ -149,7 +153,7 @@ impl<T: Tokens> Cursor<T> {
         )?;
         if let Child::Field(index) = child {
             if index < *at {
-                self.path.late = fields.get(*at).map(|field| field.wire);
+                self.path.set_late(fields.get(*at).map(|field| field.wire));
             } else {
                 *at = index;
             }
@@ -173,7 +177,7 @@ impl<T: Tokens> Cursor<T> {
         if !self.next_start()? {
             return Ok(Child::End);
         }
-        let found = if self.events.seems_ours()? { find(self.events.tag.local_name()) } else { None };
+        let found = if self.events.seems_ours()? { find(self.events.tag().local_name()) } else { None };
         let Some((index, field)) = found.and_then(|index| Some((index, fields.get(index)?))) else {
             self.keep_unknown()?;
             return Ok(Child::Unknown);
@@ -184,28 +188,24 @@ impl<T: Tokens> Cursor<T> {
     }
 
     /// True when what comes next is a child of the message or of a group, or stands around the message.
-    pub(crate) fn is_outer(&self) -> bool {
+    fn is_outer(&self) -> bool {
         let open = self.path.len();
         open <= AROUND || (open == AROUND + 1 && self.path.name_at(AROUND) == self.shape.group)
     }
 
     /// Reads on to the next start tag within element-only content; false at the end tag.
-    pub(crate) fn next_start(&mut self) -> Result<bool, Halt> {
-        if std::mem::take(&mut self.events.empty) {
-            self.events.close();
-            return Ok(false);
-        }
+    fn next_start(&mut self) -> Result<bool, Halt> {
         self.events.begin_text(&mut self.text);
         // A child of the message or of a group may have to be kept as it stands.
         let outer = self.is_outer();
         loop {
             if outer {
-                self.events.tokens.remember();
+                self.events.remember();
             }
             match self.events.next(&mut self.text, true)? {
-                Token::Start { empty } => {
+                Token::Start => {
                     self.keep_text()?;
-                    self.events.open(empty)?;
+                    self.events.open()?;
                     return Ok(true);
                 }
                 Token::End => {
@@ -213,19 +213,20 @@ impl<T: Tokens> Cursor<T> {
                     self.events.close();
                     return Ok(false);
                 }
-                Token::Content => self.bound_text()?,
+                Token::Content => self.events.bound_text(&self.text)?,
             }
         }
     }
 
     /// An element of the schema begins.
-    pub(crate) fn push(&mut self, name: &'static str) {
-        let outer = self.shape.is_counted_apart(self.path.len(), name).then(|| {
-            let elements = std::mem::take(&mut self.events.elements).saturating_sub(1);
-            Used { elements, kept: std::mem::take(&mut self.keeper.used) }
-        });
+    fn push(&mut self, name: &'static str) {
+        // The element itself belongs to what is around it.
+        let outer = self
+            .shape
+            .is_counted_apart(self.path.len(), name)
+            .then(|| Used { elements: self.events.count_from(0).saturating_sub(1), kept: self.keeper.count_from(0) });
         let extras = self.keeper.count();
-        self.path.push(Step { name, index: 0, repeats: false, mark: self.events.mark, last: None, extras, outer });
+        self.path.push(Step { name, index: 0, repeats: false, mark: self.events.mark(), last: None, extras, outer });
     }
 
     /// The element ends: it is the last child of its parent.
@@ -237,9 +238,61 @@ impl<T: Tokens> Cursor<T> {
     }
 
     /// Counts on from what had been used before an element that is counted apart.
-    pub(crate) fn restore(&mut self, Used { elements, kept }: Used) {
-        self.events.elements = elements;
-        self.keeper.used = kept;
+    fn restore(&mut self, Used { elements, kept }: Used) {
+        self.events.count_from(elements);
+        self.keeper.count_from(kept);
+    }
+
+    /// Begins a sequence; what is returned belongs to the end of it.
+    pub(crate) fn enter_record(&mut self) -> Result<Sequence, Halt> {
+        let outer = self.keeper.enter(self.path.len());
+        self.begin()?;
+        Ok(outer)
+    }
+
+    /// Ends a sequence.
+    pub(crate) fn leave_record(&mut self, outer: Sequence) {
+        self.keeper.leave(outer);
+        self.leave();
+    }
+
+    /// What has been read so far of a sequence that goes on, perhaps with a child whose start tag has just been read:
+    /// all of it will be read again at its end, so nothing is reported.
+    pub(crate) fn preview<V>(
+        &mut self,
+        in_child: bool,
+        finish: impl FnOnce(&mut Self) -> Result<V, Halt>,
+        extras: fn(&V) -> &Extras,
+    ) -> Result<V, Halt> {
+        let child = if in_child { self.path.pop() } else { None };
+        self.findings.set_silent(true);
+        let preview = finish(self)?;
+        self.findings.set_silent(false);
+        self.keeper.put_back(extras(&preview));
+        if let Some(child) = child {
+            self.path.push(child);
+        }
+        Ok(preview)
+    }
+
+    /// Elements of a name are handed out one by one, so that their list may stay empty.
+    pub(crate) fn hand_out(&mut self, name: &'static str) {
+        self.handed_out = Some(name);
+    }
+
+    /// True when elements of a name are handed out one by one.
+    pub(crate) fn hands_out(&self, name: &str) -> bool {
+        self.handed_out == Some(name)
+    }
+
+    /// Switches the fast reader off or on, for tests.
+    pub(crate) fn set_fast(&mut self, fast: bool) {
+        self.fast = fast;
+    }
+
+    /// How many elements the fast reader took, and how many it left to the reader over events.
+    pub(crate) fn scanned(&self) -> (usize, usize) {
+        self.scanned
     }
 
     /// The result of a choice: an error without any alternative, unknown or not.
@@ -250,7 +303,7 @@ impl<T: Tokens> Cursor<T> {
                 self.report(FindingKind::Missing { name: alternatives(fields) });
                 unknown
             }
-            None => return Err(self.halt_here(ReadErrorKind::Missing { name: alternatives(fields) })),
+            None => return Err(self.missing(alternatives(fields))),
         };
         self.leave();
         Ok(choice)
@@ -260,6 +313,7 @@ impl<T: Tokens> Cursor<T> {
     /// behind it when the document is written in the order of the schema.
     #[cold]
     pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
+        self.path.take_late();
         self.report(FindingKind::Repeated { name, max: 1 });
         self.path.pop();
         let last = self.path.set_last(Some((name, 0)));
@@ -281,7 +335,7 @@ impl<T: Tokens> Cursor<T> {
     /// Reports that the element just begun should have stood before another, if so.
     #[inline]
     pub(crate) fn report_if_late(&mut self) {
-        if let Some(before) = self.path.late.take()
+        if let Some(before) = self.path.take_late()
             && let Some(name) = self.path.last().map(|step| step.name)
         {
             self.report(FindingKind::OutOfOrder { name, before });
@@ -298,36 +352,34 @@ impl<T: Tokens> Cursor<T> {
     }
 
     #[cold]
-    pub(crate) fn report_at(&mut self, kind: FindingKind, path: String, mark: Mark) {
+    fn report_at(&mut self, kind: FindingKind, path: String, mark: Mark) {
         if self.findings.make_room(&kind) {
             let position = self.events.position(mark);
             self.found(kind, path, position);
         }
     }
 
-    #[cold]
-    pub(crate) fn report_placed(&mut self, kind: FindingKind, path: String, position: Position) {
-        if self.findings.make_room(&kind) {
-            self.found(kind, path, position);
-        }
-    }
-
     fn found(&mut self, kind: FindingKind, path: String, position: Position) {
-        // Too many of them are refused with the next part of the document.
-        self.events.held += Finding::MEMORY + u64::try_from(path.len()).unwrap_or_default();
+        self.events.add_held(Finding::MEMORY + path.len());
         self.findings.push(Finding { kind, path, position: Some(position) });
     }
 
     /// An error of the current element.
     #[cold]
-    pub(crate) fn halt_here(&mut self, kind: ReadErrorKind) -> Halt {
+    fn halt_here(&mut self, kind: ReadErrorKind) -> Halt {
         let position = self.events.position(self.here());
         Halt::new(kind, position)
     }
 
+    /// The error of a current element without a mandatory part.
+    #[cold]
+    pub(crate) fn missing(&mut self, name: impl Into<String>) -> Halt {
+        self.halt_here(ReadErrorKind::Missing { name: name.into() })
+    }
+
     /// Where the current element starts.
-    pub(crate) fn here(&self) -> Mark {
-        self.path.last().map_or(self.events.mark, |step| step.mark)
+    fn here(&self) -> Mark {
+        self.path.last().map_or(self.events.mark(), |step| step.mark)
     }
 
     /// Refuses what has been found, if the options say so.
@@ -350,7 +402,7 @@ impl<T: Tokens> Cursor<T> {
     }
 
     /// A part is kept, unless that is too much.
-    pub(crate) fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
+    fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
         let kept = self.keeper.keep(part, &self.path);
         let bytes = self.events.bounded(kept)?;
         self.events.hold(bytes)
@@ -362,44 +414,33 @@ impl<T: Tokens> Cursor<T> {
         self.events.hold(bytes)
     }
 
+    /// Bytes of memory that the document has taken so far.
+    pub(crate) fn held(&self) -> u64 {
+        self.events.held()
+    }
+
     /// True when there is room for one more element in a list, or the memory for it may be taken.
     #[inline]
     pub(crate) fn has_room<V>(&self, items: &Vec<V>) -> bool {
-        let before = items.capacity();
-        if items.len() < before {
-            return true;
-        }
-        self.held_with::<V>(before + self.grows_by::<V>(before)) <= self.events.may_hold()
-    }
-
-    /// How many elements a full list of so many grows by: it doubles where that leaves plenty of the memory that may be
-    /// taken, so that it is seldom moved.
-    #[inline]
-    fn grows_by<V>(&self, before: usize) -> usize {
-        let plenty = self.held_with::<V>(before * 2) <= self.events.may_hold() / 4;
-        if plenty { before.max(1) } else { growth(before) }
-    }
-
-    /// The bytes of memory taken, with those of a list of so many elements.
-    #[inline]
-    fn held_with<V>(&self, capacity: usize) -> u64 {
-        let bytes = capacity.saturating_mul(size_of::<V>());
-        self.events.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
+        self.events.has_room(items)
     }
 
     /// Makes room for one more element in a list.
     #[inline]
     pub(crate) fn make_room<V>(&mut self, items: &mut Vec<V>) -> Result<(), Halt> {
-        let before = items.capacity();
-        if items.len() < before {
-            return Ok(());
-        }
-        items.reserve_exact(self.grows_by::<V>(before));
-        let moved = before * size_of::<V>();
-        // While a list is moved, it takes memory in both places.
-        self.events.hold(items.capacity() * size_of::<V>())?;
-        self.events.held -= u64::try_from(moved).unwrap_or_default();
-        Ok(())
+        self.events.make_room(items)
+    }
+}
+
+impl<T> Cursor<T> {
+    /// The findings since the last call.
+    pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
+        self.findings.take()
+    }
+
+    /// The findings for which there was no room.
+    pub(crate) fn further_findings(&self) -> &FurtherFindings {
+        self.findings.further()
     }
 }
 

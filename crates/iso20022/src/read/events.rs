@@ -1,5 +1,12 @@
 //! Events: start tags with their declarations and attributes, end tags, character data; within limits and with places.
 
+mod ahead;
+mod capture;
+mod document;
+mod memory;
+
+pub(crate) use capture::is_one_element;
+
 use super::attributes::{self, Attribute, malformed, repeated, stands_twice};
 use super::decode::token_limit;
 use super::error::{LimitKind, ReadErrorKind};
@@ -17,36 +24,33 @@ use quick_xml::events::Event;
 /// tag.
 #[derive(Debug)]
 pub(crate) struct Events<T> {
-    pub(crate) tokens: T,
-    pub(crate) limits: ReadLimits,
-    pub(crate) namespaces: Namespaces,
+    tokens: T,
+    limits: ReadLimits,
+    namespaces: Namespaces,
     /// The last start tag.
-    pub(crate) tag: StartTag,
+    tag: StartTag,
     /// Its attributes, declarations left out.
-    pub(crate) attributes: Vec<Attribute<'static>>,
+    attributes: Vec<Attribute<'static>>,
     /// White space at the beginning of the text being gathered; it counts only if other text follows.
     blank: String,
-    /// It was an empty element: its end comes next.
-    pub(crate) empty: bool,
+    /// The last start tag was that of an empty element: its end is the next event.
+    empty: bool,
     /// How many elements are open.
-    pub(crate) depth: usize,
+    depth: usize,
     /// Elements begun, since the start of the innermost element that is counted apart.
-    pub(crate) elements: usize,
+    elements: usize,
     /// Bytes of memory that the document has taken so far.
-    pub(crate) held: u64,
+    held: u64,
     /// Where the current event starts.
-    pub(crate) mark: Mark,
+    mark: Mark,
 }
-
-/// Bytes of memory that a document may take, however short it is.
-const FREE: u64 = 64 * 1024;
 
 /// An event in the content of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     /// A start tag; `Events::open` has to follow.
-    Start { empty: bool },
-    /// An end tag; `Events::close` has to follow.
+    Start,
+    /// An end tag, or the end of an empty element; `Events::close` has to follow.
     End,
     /// Character data, which has been appended, or a comment or processing instruction.
     Content,
@@ -80,17 +84,21 @@ impl<T: Tokens> Events<T> {
     /// together with what follows it.
     #[inline]
     pub(crate) fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
+        if std::mem::take(&mut self.empty) {
+            return Ok(Token::End);
+        }
         self.advance()?;
         match self.tokens.next() {
             Ok(Event::Start(tag)) => {
                 let bytes = "<>".len() + tag.len();
                 self.tag.set(&tag);
-                self.bound(bytes).map(|()| Token::Start { empty: false })
+                self.bound(bytes).map(|()| Token::Start)
             }
             Ok(Event::Empty(tag)) => {
                 let bytes = "</>".len() + tag.len();
                 self.tag.set(&tag);
-                self.bound(bytes).map(|()| Token::Start { empty: true })
+                self.empty = true;
+                self.bound(bytes).map(|()| Token::Start)
             }
             Ok(Event::End(_)) => {
                 // The event has the name without the white space after it.
@@ -120,6 +128,13 @@ impl<T: Tokens> Events<T> {
         }
     }
 
+    /// An error when a text that is being gathered is too long.
+    #[inline]
+    pub(crate) fn bound_text(&mut self, text: &str) -> Result<(), Halt> {
+        let most = self.limits.text_bytes;
+        if text.len() > most { Err(self.limit(LimitKind::TextBytes, most)) } else { Ok(()) }
+    }
+
     /// The source bounds what it reads in pieces; what is in memory is bounded here.
     #[inline]
     fn bound(&mut self, bytes: usize) -> Result<(), Halt> {
@@ -140,8 +155,7 @@ impl<T: Tokens> Events<T> {
     }
 
     /// A start tag: its declarations, attributes and depth.
-    pub(crate) fn open(&mut self, empty: bool) -> Result<(), Halt> {
-        self.empty = empty;
+    pub(crate) fn open(&mut self) -> Result<(), Halt> {
         self.depth += 1;
         self.elements += 1;
         self.attributes.clear();
@@ -151,21 +165,11 @@ impl<T: Tokens> Events<T> {
         if self.elements > self.limits.entry_elements {
             return Err(self.limit(LimitKind::EntryElements, self.limits.entry_elements));
         }
-        if !self.tag.attributes().is_empty() {
-            self.open_attributes()?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn open_attributes(&mut self) -> Result<(), Halt> {
-        match self.take_attributes() {
-            Ok(()) => Ok(()),
-            Err(kind) => Err(self.halt(kind)),
-        }
+        if self.tag.attributes().is_empty() { Ok(()) } else { self.read_attributes().map_err(|kind| self.halt(kind)) }
     }
 
     /// Binds what the last start tag declares, and keeps its other attributes.
-    fn take_attributes(&mut self) -> Result<(), ReadErrorKind> {
+    fn read_attributes(&mut self) -> Result<(), ReadErrorKind> {
         let mut found = Vec::new();
         attributes::parse(self.tag.attributes(), self.limits.attributes, &mut found)?;
         for attribute in &found {
@@ -211,6 +215,78 @@ impl<T: Tokens> Events<T> {
         self.depth -= 1;
     }
 
+    /// Reads on to the end of the element at a depth, whose start tag begins at a place. All of it, as it stands.
+    pub(crate) fn read_to_end(&mut self, depth: usize, start: Mark) -> Result<String, Halt> {
+        let mut text = String::new();
+        while self.depth >= depth {
+            text.clear();
+            match self.next(&mut text, false)? {
+                Token::Start => {
+                    self.open()?;
+                    self.is_ours()?;
+                }
+                Token::End => self.close(),
+                Token::Content => {}
+            }
+        }
+        let xml = self.tokens.since(start).map(str::to_owned);
+        xml.ok_or_else(|| self.limit(LimitKind::KeptBytes, self.limits.kept_bytes))
+    }
+
+    /// What is read from here on can be returned as it stands, until this is said again.
+    #[inline]
+    pub(crate) fn remember(&mut self) {
+        self.tokens.remember();
+    }
+
+    /// How many elements are open.
+    #[inline]
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Where the current event starts.
+    #[inline]
+    pub(crate) fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    pub(crate) fn limits(&self) -> &ReadLimits {
+        &self.limits
+    }
+
+    /// The namespaces in scope.
+    pub(crate) fn namespaces(&self) -> &Namespaces {
+        &self.namespaces
+    }
+
+    /// The last start tag.
+    #[inline]
+    pub(crate) fn tag(&self) -> &StartTag {
+        &self.tag
+    }
+
+    /// The attributes of the element just begun that have not been taken, declarations left out.
+    #[inline]
+    pub(crate) fn attributes(&self) -> &[Attribute<'static>] {
+        &self.attributes
+    }
+
+    pub(crate) fn take_attributes(&mut self) -> Vec<Attribute<'static>> {
+        std::mem::take(&mut self.attributes)
+    }
+
+    /// The value of an attribute that the schema has.
+    pub(crate) fn take_attribute(&mut self, name: &str) -> Option<String> {
+        let found = self.attributes.iter().position(|attribute| attribute.name == name)?;
+        Some(self.attributes.remove(found).value.into_owned())
+    }
+
+    /// Counts elements from another number on; returns the number so far.
+    pub(crate) fn count_from(&mut self, elements: usize) -> usize {
+        std::mem::replace(&mut self.elements, elements)
+    }
+
     /// True when the element just begun is of the message's namespace. Its name is not checked here; a name that the
     /// schema does not have has to be checked by the caller.
     #[inline]
@@ -241,16 +317,13 @@ impl<T: Tokens> Events<T> {
     }
 
     /// Turns an error in character data into one with its place.
-    pub(crate) fn content(&mut self, content: Result<(), ReadErrorKind>) -> Result<(), Halt> {
-        match content {
-            Ok(()) => Ok(()),
-            Err(kind) => Err(self.failed(kind)),
-        }
+    fn content(&mut self, content: Result<(), ReadErrorKind>) -> Result<(), Halt> {
+        content.map_err(|kind| self.failed(kind))
     }
 
     /// The error of an event: that of the input if the input failed, otherwise the given one.
     #[cold]
-    pub(crate) fn failed(&mut self, kind: ReadErrorKind) -> Halt {
+    fn failed(&mut self, kind: ReadErrorKind) -> Halt {
         match self.tokens.failure() {
             // Placed where the tag or text starts, however much of it was in memory.
             Some((kind @ ReadErrorKind::Limit { limit: LimitKind::TokenBytes, .. }, _)) => return self.halt(kind),
@@ -281,24 +354,6 @@ impl<T: Tokens> Events<T> {
     #[inline]
     pub(crate) fn bounded<K>(&mut self, kept: Result<K, LimitKind>) -> Result<K, Halt> {
         kept.map_err(|limit| self.limit(limit, self.limits.kept_bytes))
-    }
-
-    /// Counts memory that the document takes; an error when it is too much for what has been read.
-    #[inline]
-    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), Halt> {
-        self.held = self.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
-        if self.held > self.may_hold() {
-            return Err(self.limit(LimitKind::Memory, self.limits.memory_per_byte));
-        }
-        Ok(())
-    }
-
-    /// Bytes of memory that may be taken up to the current event.
-    #[inline]
-    pub(crate) fn may_hold(&self) -> u64 {
-        let read = self.mark.known.map_or(self.mark.text, |position| position.offset);
-        let each = u64::try_from(self.limits.memory_per_byte).unwrap_or(u64::MAX);
-        FREE.saturating_add(read.saturating_mul(each))
     }
 
     /// A place as line, column and byte.

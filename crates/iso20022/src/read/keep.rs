@@ -10,7 +10,7 @@ pub(crate) struct Keeper {
     /// `kept_bytes`.
     most: usize,
     /// Bytes kept since the start of the innermost element that is counted apart.
-    pub(crate) used: usize,
+    used: usize,
     parts: Vec<Extra>,
     /// The path's length at the innermost sequence, and the first of its parts.
     sequence: Sequence,
@@ -26,6 +26,11 @@ pub(crate) struct Sequence {
 impl Keeper {
     pub(crate) fn new(most: usize) -> Self {
         Self { most, used: 0, parts: Vec::new(), sequence: Sequence::default() }
+    }
+
+    /// Counts bytes from another number on; returns the number so far.
+    pub(crate) fn count_from(&mut self, used: usize) -> usize {
+        std::mem::replace(&mut self.used, used)
     }
 
     /// How many parts there are that no sequence has taken.
@@ -106,10 +111,5 @@ impl Keeper {
     #[inline]
     pub(crate) fn bound(&self, bytes: usize) -> Result<(), LimitKind> {
         if bytes > self.most.saturating_sub(self.used) { Err(LimitKind::KeptBytes) } else { Ok(()) }
-    }
-
-    /// Starts a document within the document, which is judged as if it stood alone; returns the sequence around it.
-    pub(crate) fn isolate(&mut self) -> Sequence {
-        std::mem::replace(&mut self.sequence, Sequence { base: 0, first: self.parts.len() })
     }
 }

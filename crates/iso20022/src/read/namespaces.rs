@@ -40,6 +40,11 @@ impl Namespaces {
         Self { own, bindings: Vec::new(), places: HashMap::new(), default_is_ours: false }
     }
 
+    /// The namespace of the message.
+    pub(crate) fn own(&self) -> &'static str {
+        self.own
+    }
+
     /// Binds a prefix, empty for the default namespace, within the element at `depth`.
     pub(crate) fn bind(&mut self, prefix: &str, namespace: &str, depth: usize) {
         let ours = namespace == self.own;

@@ -22,13 +22,6 @@ pub(crate) struct Step {
     pub(crate) outer: Option<Used>,
 }
 
-impl Step {
-    /// Appends the step to a path as findings and errors have it.
-    pub(crate) fn append_to(&self, path: &mut String) {
-        push_step(path, self.name, self.repeats.then_some(self.index));
-    }
-}
-
 /// What has been used of the limits that units, groups and the message have apart.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Used {
@@ -43,7 +36,7 @@ pub(crate) struct Used {
 pub(crate) struct Path {
     steps: Vec<Step>,
     /// The element that the one just begun should have stood before.
-    pub(crate) late: Option<&'static str>,
+    late: Option<&'static str>,
 }
 
 impl Path {
@@ -90,6 +83,17 @@ impl Path {
         }
     }
 
+    /// The element about to begin should have stood before another.
+    pub(crate) fn set_late(&mut self, before: Option<&'static str>) {
+        self.late = before;
+    }
+
+    /// The element that the one just begun should have stood before, if any.
+    #[inline]
+    pub(crate) fn take_late(&mut self) -> Option<&'static str> {
+        self.late.take()
+    }
+
     /// The names, outermost first.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         self.steps.iter().map(|step| step.name).collect()
@@ -107,7 +111,7 @@ impl Path {
         let length = self.steps.iter().map(|step| 1 + step.name.len() + if step.repeats { 6 } else { 0 }).sum();
         let mut path = String::with_capacity(length);
         for step in &self.steps {
-            step.append_to(&mut path);
+            push_step(&mut path, step.name, step.repeats.then_some(step.index));
         }
         path
     }

@@ -54,6 +54,11 @@ impl<const FRACTION: u32> Amount<FRACTION> {
         (!within).then(|| Fault::Pattern { expected: expected(18, FRACTION, true) })
     }
 
+    fn currency_fault(&self) -> Option<FindingKind> {
+        let currency = self.currency.as_ref()?;
+        currency.fault().map(|fault| fault_kind(fault, currency.as_str()))
+    }
+
     /// The value, with the scale it was given.
     #[must_use]
     pub const fn value(&self) -> Decimal {
@@ -129,18 +134,11 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
     const HAS_ATTRIBUTE: bool = true;
 
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
-        let amount = from.amount(|text, currency| Self::read(text, currency.map(CurrencyCode::from)))?;
-        if let Some(fault) = amount.fault() {
-            let kind = fault_kind(fault, &from.text);
-            from.report(kind);
-        }
-        if let Some(currency) = &amount.currency
-            && let Some(fault) = currency.fault()
-        {
-            from.report(fault_kind(fault, currency.as_str()));
-        }
-        from.leave();
-        Ok(amount)
+        from.amount(
+            |text, currency| Self::read(text, currency.map(CurrencyCode::from)),
+            Self::fault,
+            Self::currency_fault,
+        )
     }
 
     #[inline]
@@ -191,14 +189,12 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
             Output::verbatim(&mut found).decimal(self.value);
             to.fault(fault, &found);
         }
-        match &self.currency {
-            None => to.report(FindingKind::MissingCurrency),
-            Some(currency) if !to.only_missing() => {
-                if let Some(fault) = currency.fault() {
-                    to.fault(fault, currency.as_str());
-                }
-            }
-            Some(_) => {}
+        if self.currency.is_none() {
+            to.report(FindingKind::MissingCurrency);
+        } else if let Some(kind) = self.currency_fault()
+            && !to.only_missing()
+        {
+            to.report(kind);
         }
     }
 }

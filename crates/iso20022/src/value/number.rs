@@ -3,7 +3,6 @@
 use crate::field::{Fault, Unreadable};
 use crate::node::Simple;
 use crate::output::Output;
-use crate::read::is_number_type;
 use bankrail_values::{Decimal, excerpt};
 use std::fmt;
 
@@ -207,7 +206,13 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple for Nu
     }
 
     fn is_type(name: &str) -> bool {
-        is_number_type(DIGITS, FRACTION, UNSIGNED, name)
+        match (DIGITS, FRACTION, UNSIGNED) {
+            (18, 17, false) => name == "DecimalNumber",
+            (18, 17, true) => name == "NonNegativeDecimalNumber",
+            (18, 5, true) => name == "ImpliedCurrencyAndAmount",
+            (18, 0, false) => name == "Number",
+            _ => false,
+        }
     }
 
     #[inline]

@@ -110,7 +110,7 @@ macro_rules! text_type {
             }
 
             fn is_type(name: &str) -> bool {
-                crate::read::is_text_type(stringify!($Type), &[$($($param),+)?], name)
+                crate::value::text::is_type(stringify!($Type), &[$($($param),+)?], name)
             }
 
             #[inline]
@@ -184,6 +184,29 @@ fn itoa(number: u64) -> CompactString {
     // Writing into a string cannot fail.
     let _ = write!(text, "{number}");
     text
+}
+
+/// True when a text type, with the numbers it was made with, has a name in the schema. Where several types of the
+/// schema have equal facets, the statement of the element says which is meant.
+pub(super) fn is_type(kind: &str, numbers: &[usize], name: &str) -> bool {
+    let number =
+        |prefix: &str, suffix: &str| -> Option<usize> { name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok() };
+    match (kind, numbers) {
+        ("Text", [max]) => number("Max", "Text") == Some(*max),
+        ("Digits", [1, 1]) => name == "Exact1NumericText",
+        ("Digits", [1, max]) => number("Max", "NumericText") == Some(*max),
+        ("Digits", [min, max]) if min == max => number("Exact", "NumericText") == Some(*max),
+        ("Digits", [min, max]) => name == format!("Min{min}Max{max}NumericText"),
+        ("SignedDays", _) => name == "Max15PlusSignedNumericText",
+        ("Iban", _) => name == "IBAN2007Identifier",
+        ("CurrencyCode", _) => name == "ActiveOrHistoricCurrencyCode",
+        ("CountryCode", _) => name == "CountryCode",
+        ("LanguageCode", _) => name == "ISO2ALanguageCode",
+        ("Isin", _) => name == "ISINOct2015Identifier",
+        ("PhoneNumber", _) => name == "PhoneNumber",
+        ("AlphaNumeric4", _) => name == "Exact4AlphaNumericText",
+        _ => false,
+    }
 }
 
 /// The fault of a text whose length in code points is out of bounds.

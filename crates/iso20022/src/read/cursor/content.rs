@@ -1,12 +1,12 @@
 //! The text of a leaf.
 
-use super::cursor::Cursor;
-use super::error::{LimitKind, ReadErrorKind};
-use super::events::Token;
-use super::halt::Halt;
-use super::tokens::Tokens;
+use super::Cursor;
 use crate::field::{Fault, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
+use crate::read::error::ReadErrorKind;
+use crate::read::events::Token;
+use crate::read::halt::Halt;
+use crate::read::tokens::Tokens;
 use bankrail_values::excerpt;
 
 impl<T: Tokens> Cursor<T> {
@@ -18,11 +18,37 @@ impl<T: Tokens> Cursor<T> {
         doubt: fn(&V) -> Option<FindingKind>,
     ) -> Result<V, Halt> {
         self.begin()?;
+        self.value(parse, fault, doubt)
+    }
+
+    /// A leaf with the attribute `Ccy`: its text and the attribute.
+    pub(crate) fn amount<V>(
+        &mut self,
+        parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
+        fault: fn(&V) -> Option<Fault>,
+        doubt: fn(&V) -> Option<FindingKind>,
+    ) -> Result<V, Halt> {
+        let currency = self.events.take_attribute("Ccy");
+        self.begin()?;
+        if currency.is_none() {
+            self.report(FindingKind::MissingCurrency);
+        }
+        self.value(|text| parse(text, currency), fault, doubt)
+    }
+
+    fn value<V>(
+        &mut self,
+        parse: impl FnOnce(&str) -> Result<V, Unreadable>,
+        fault: fn(&V) -> Option<Fault>,
+        doubt: fn(&V) -> Option<FindingKind>,
+    ) -> Result<V, Halt> {
         self.read_text()?;
-        let value = self.value(parse)?;
+        let value = parse(&self.text).map_err(|Unreadable { expected, slight }| {
+            let found = excerpt(&self.text);
+            self.halt_here(ReadErrorKind::Unreadable { expected, found }).slight(slight)
+        })?;
         if let Some(fault) = fault(&value) {
-            let kind = fault_kind(fault, &self.text);
-            self.report(kind);
+            self.report(fault_kind(fault, &self.text));
         }
         if let Some(kind) = doubt(&value) {
             self.report(kind);
@@ -31,59 +57,27 @@ impl<T: Tokens> Cursor<T> {
         Ok(value)
     }
 
-    /// A leaf with the attribute `Ccy`: its text and the attribute.
-    pub(crate) fn amount<V>(
-        &mut self,
-        parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
-    ) -> Result<V, Halt> {
-        let found = self.events.attributes.iter().position(|attribute| attribute.name == "Ccy");
-        let currency = found.map(|index| self.events.attributes.remove(index).value.into_owned());
-        self.begin()?;
-        if currency.is_none() {
-            self.report(FindingKind::MissingCurrency);
-        }
-        self.read_text()?;
-        self.value(|text| parse(text, currency))
-    }
-
-    fn value<V>(&mut self, parse: impl FnOnce(&str) -> Result<V, Unreadable>) -> Result<V, Halt> {
-        parse(&self.text).map_err(|Unreadable { expected, slight }| {
-            let found = excerpt(&self.text);
-            self.halt_here(ReadErrorKind::Unreadable { expected, found }).slight(slight)
-        })
-    }
-
     /// Reads character data up to the end tag into `text`.
     fn read_text(&mut self) -> Result<(), Halt> {
         self.text.clear();
-        if std::mem::take(&mut self.events.empty) {
-            self.events.close();
-            return Ok(());
-        }
         loop {
             match self.events.next(&mut self.text, false)? {
                 Token::End => {
                     self.events.close();
                     return Ok(());
                 }
-                Token::Start { empty } => self.unknown_in_text(empty)?,
+                Token::Start => self.unknown_in_text()?,
                 Token::Content => {}
             }
-            self.bound_text()?;
+            self.events.bound_text(&self.text)?;
         }
-    }
-
-    #[inline]
-    pub(crate) fn bound_text(&mut self) -> Result<(), Halt> {
-        let most = self.events.limits.text_bytes;
-        if self.text.len() > most { Err(self.events.limit(LimitKind::TextBytes, most)) } else { Ok(()) }
     }
 
     /// An element within the text of a leaf: kept beside it.
     #[cold]
-    fn unknown_in_text(&mut self, empty: bool) -> Result<(), Halt> {
+    fn unknown_in_text(&mut self) -> Result<(), Halt> {
         let text = std::mem::take(&mut self.text);
-        self.events.open(empty)?;
+        self.events.open()?;
         let kept = self.keep_unknown();
         self.text = text;
         kept

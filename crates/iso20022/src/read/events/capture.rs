@@ -1,10 +1,11 @@
 //! Kept markup: copied as it stands, with the namespace declarations that it needs in another place.
 
-use super::attributes::push_attribute;
-use super::events::{Events, take_content};
-use super::halt::Halt;
-use super::keep::Keeper;
-use super::tokens::{TextTokens, Tokens};
+use super::{Events, take_content};
+use crate::read::attributes::{self, push_attribute};
+use crate::read::halt::Halt;
+use crate::read::keep::Keeper;
+use crate::read::start::StartTag;
+use crate::read::tokens::{TextTokens, Tokens};
 use crate::xml::{continues_name, is_blank, starts_name};
 use quick_xml::events::Event;
 use std::collections::{BTreeSet, HashSet};
@@ -21,10 +22,6 @@ impl<T: Tokens> Events<T> {
     /// the top and whether there is text beside them.
     pub(crate) fn capture_content(&mut self, keeper: &mut Keeper) -> Result<(String, (usize, bool)), Halt> {
         let (mut xml, mut elements, mut stray) = (String::new(), 0, false);
-        if std::mem::take(&mut self.empty) {
-            self.close();
-            return Ok((xml, (elements, stray)));
-        }
         let outer = self.depth;
         loop {
             let before = xml.len();
@@ -55,10 +52,6 @@ impl<T: Tokens> Events<T> {
         self.is_ours()?;
         self.push_start(xml);
         while self.depth >= outer {
-            if std::mem::take(&mut self.empty) {
-                self.close();
-                continue;
-            }
             self.capture_event(xml, keeper)?;
         }
         // The element has ended, so its own declarations are gone and those around it are in scope.
@@ -71,9 +64,29 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
+    /// An element that has just ended, with the namespace declarations that it needs in another place.
+    pub(crate) fn transplanted(&mut self, mut xml: String) -> Result<String, Halt> {
+        let mut tag = StartTag::default();
+        if let Ok(Event::Start(start) | Event::Empty(start)) = TextTokens::new(&xml).next() {
+            tag.set(&start);
+        }
+        let mut found = Vec::new();
+        // They have been read without an error before.
+        let _ = attributes::parse(tag.attributes(), usize::MAX, &mut found);
+        let own: BTreeSet<Box<str>> =
+            found.iter().filter_map(|attribute| attribute.declared_prefix()).map(Box::from).collect();
+        let needed = self.needed(&xml, &own);
+        self.hold(needed.len())?;
+        let name_end = 1 + tag.name().len();
+        if xml.is_char_boundary(name_end) {
+            xml.insert_str(name_end, &needed);
+        }
+        Ok(xml)
+    }
+
     /// The declarations that markup needs beside its own: those of the prefixes it uses, in names or in values, and the
     /// default namespace where writing would lose it.
-    pub(crate) fn needed(&self, xml: &str, own: &BTreeSet<Box<str>>) -> String {
+    fn needed(&self, xml: &str, own: &BTreeSet<Box<str>>) -> String {
         let mut needed = String::new();
         if !own.contains("") && !self.namespaces.default_is_ours() {
             push_attribute(&["xmlns"], self.namespaces.get("").unwrap_or_default(), &mut needed);
@@ -98,17 +111,21 @@ impl<T: Tokens> Events<T> {
         xml.push_str(if self.empty { "/>" } else { ">" });
     }
 
-    /// Appends one event as it stands.
+    /// Appends one event as it stands; nothing at the end of an empty element.
     fn capture_event(&mut self, xml: &mut String, keeper: &Keeper) -> Result<Captured, Halt> {
+        if std::mem::take(&mut self.empty) {
+            self.close();
+            return Ok(Captured::End);
+        }
         self.bounded(keeper.bound(xml.len()))?;
         self.advance()?;
         let mut scratch = String::new();
         let event = self.tokens.next();
-        let empty = matches!(event, Ok(Event::Empty(_)));
+        self.empty = matches!(event, Ok(Event::Empty(_)));
         match event {
             Ok(Event::Start(tag) | Event::Empty(tag)) => {
                 self.tag.set(&tag);
-                self.open(empty)?;
+                self.open()?;
                 self.is_ours()?;
                 self.push_start(xml);
                 self.attributes.clear();

@@ -5,15 +5,15 @@
 //! - For the same reason, a foreign element has to be of the built-in type that its `xsi:type` names.
 //! - `xsi:type` of an element of the message may name the element's own type and no other.
 
-use super::builtin::{Builtin, XSD};
-use super::cursor::{Cursor, Judge, Shape};
-use super::error::{ReadError, ReadErrorKind};
-use super::events::Token;
-use super::halt::Halt;
-use super::namespaces::XSI;
-use super::options::{Mode, ReadLimits, ReadOptions};
-use super::tokens::{TextTokens, Tokens};
+use super::{Cursor, Judge, Shape};
 use crate::finding::{FindingKind, shown};
+use crate::read::builtin::{Builtin, XSD};
+use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::events::Token;
+use crate::read::halt::Halt;
+use crate::read::namespaces::XSI;
+use crate::read::options::{Mode, ReadLimits, ReadOptions};
+use crate::read::tokens::{TextTokens, Tokens};
 use crate::xml::{is_blank, is_qualified_name, is_space};
 use bankrail_values::excerpt;
 
@@ -55,7 +55,7 @@ impl<T: Tokens> Cursor<T> {
         };
         if top != (1, false) {
             self.report(FindingKind::Envelope);
-        } else if let Some(refused) = refused_envelope(&xml, self.events.limits, self.shape) {
+        } else if let Some(refused) = refused_envelope(&xml, *self.events.limits(), self.shape) {
             self.report(refused);
         }
         Ok(xml)
@@ -67,53 +67,50 @@ impl<T: Tokens> Cursor<T> {
     }
 
     fn judge_envelope(&mut self) -> Result<(), Halt> {
-        if let (Token::Start { empty }, Some(judge)) = (self.events.next(&mut self.text, false)?, self.judging) {
-            self.events.open(empty)?;
+        if let (Token::Start, Some(judge)) = (self.events.next(&mut self.text, false)?, self.judging) {
+            self.events.open()?;
             self.judge_content(judge)?;
         }
         Ok(())
     }
 
     /// Reads everything between the start tag just read and its end tag, and judges the documents in it, in one pass at
-    /// any depth.
+    /// any depth. Returns how many elements there are at the top and whether there is text beside them.
     fn judge_content(&mut self, judge: Judge<T>) -> Result<(usize, bool), Halt> {
         let (mut elements, mut stray) = (0, false);
-        let outer = self.events.depth;
-        if std::mem::take(&mut self.events.empty) {
-            self.events.close();
-            return Ok((elements, stray));
-        }
+        let outer = self.events.depth();
         // The element of a built-in type that is open, which may hold nothing but text.
         let mut typed: Option<(Builtin, String)> = None;
         loop {
             self.text.clear();
             match self.events.next(&mut self.text, false)? {
-                Token::Start { empty } => {
-                    elements += usize::from(self.events.depth == outer);
-                    self.events.open(empty)?;
+                Token::Start => {
+                    elements += usize::from(self.events.depth() == outer);
+                    self.events.open()?;
                     if let Some((kind, _)) = typed {
-                        let name = shown(self.events.tag.name());
+                        let name = shown(self.events.tag().name());
                         return Err(self.not_of_type(kind, name));
                     }
-                    if self.events.is_ours()? && self.events.tag.local_name() == self.shape.document {
+                    if self.events.is_ours()? && self.events.tag().local_name() == self.shape.document {
                         self.judge_document(judge)?;
-                        continue;
-                    }
-                    typed = self.builtin_type()?.map(|kind| (kind, String::new()));
-                    if std::mem::take(&mut self.events.empty) {
-                        self.judge_typed(typed.take())?;
-                        self.events.close();
+                    } else {
+                        typed = self.builtin_type()?.map(|kind| (kind, String::new()));
                     }
                 }
                 Token::End => {
-                    self.judge_typed(typed.take())?;
+                    // Its text may name a namespace that it declares itself.
+                    if let Some((kind, text)) = typed.take()
+                        && !kind.accepts(&text, self.events.namespaces())
+                    {
+                        return Err(self.not_of_type(kind, excerpt(&text)));
+                    }
                     self.events.close();
-                    if self.events.depth < outer {
+                    if self.events.depth() < outer {
                         return Ok((elements, stray));
                     }
                 }
                 Token::Content => {
-                    stray |= self.events.depth == outer && !is_blank(&self.text);
+                    stray |= self.events.depth() == outer && !is_blank(&self.text);
                     if let Some((_, text)) = &mut typed {
                         text.push_str(&self.text);
                     }
@@ -125,9 +122,9 @@ impl<T: Tokens> Cursor<T> {
     /// The built-in type that the foreign element just begun says it is of. Such an element has no other attributes
     /// than those of XML Schema itself.
     fn builtin_type(&mut self) -> Result<Option<Builtin>, Halt> {
-        let namespaces = &self.events.namespaces;
+        let namespaces = self.events.namespaces();
         let own = |name: &str| name.split_once(':').is_some_and(|(prefix, _)| namespaces.get(prefix) == Some(XSI));
-        let attributes = self.events.attributes.iter();
+        let attributes = self.events.attributes().iter();
         let types = attributes.filter(|attribute| own(&attribute.name) && attribute.name.ends_with(":type"));
         let named = types.map(|attribute| attribute.value.trim_matches(is_space)).find(|name| is_qualified_name(name));
         let kind = named.and_then(|name| {
@@ -135,22 +132,12 @@ impl<T: Tokens> Cursor<T> {
             Builtin::named(local).filter(|_| namespaces.get(prefix) == Some(XSD))
         });
         let Some(kind) = kind else { return Ok(None) };
-        match self.events.attributes.iter().find(|attribute| !own(&attribute.name)) {
+        match self.events.attributes().iter().find(|attribute| !own(&attribute.name)) {
             Some(other) => {
                 let name = shown(&other.name);
                 Err(self.not_of_type(kind, name))
             }
             None => Ok(Some(kind)),
-        }
-    }
-
-    /// An element of a built-in type ends.
-    fn judge_typed(&mut self, typed: Option<(Builtin, String)>) -> Result<(), Halt> {
-        match typed {
-            Some((kind, text)) if !kind.accepts(&text, &self.events.namespaces) => {
-                Err(self.not_of_type(kind, excerpt(&text)))
-            }
-            _ => Ok(()),
         }
     }
 
@@ -161,8 +148,7 @@ impl<T: Tokens> Cursor<T> {
     /// Reads a document whose start tag has just been read as if it stood alone.
     fn judge_document(&mut self, judge: Judge<T>) -> Result<(), Halt> {
         let (path, memory) = (std::mem::take(&mut self.path), std::mem::take(&mut self.memory));
-        let sequence = self.keeper.isolate();
-        self.check_root()?;
+        let sequence = self.keeper.enter(0);
         self.open_message()?;
         judge(self)?;
         self.leave_document()?;
@@ -183,7 +169,7 @@ impl<T: Tokens> Cursor<T> {
                 _ => false,
             };
         match own {
-            true if self.events.namespaces.get(prefix) == Some(self.shape.namespace) => StatedType::Own,
+            true if self.events.namespaces().get(prefix) == Some(self.shape.namespace) => StatedType::Own,
             true => StatedType::Namesake,
             false => StatedType::Other,
         }
@@ -200,38 +186,4 @@ pub(crate) enum StatedType {
     Namesake,
     /// Anything else.
     Other,
-}
-
-/// True when a text type, with the numbers it was made with, has a name in the schema. Where several types of the
-/// schema have equal facets, the statement of the element says which is meant.
-pub(crate) fn is_text_type(kind: &str, numbers: &[usize], name: &str) -> bool {
-    let number =
-        |prefix: &str, suffix: &str| -> Option<usize> { name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok() };
-    match (kind, numbers) {
-        ("Text", [max]) => number("Max", "Text") == Some(*max),
-        ("Digits", [1, 1]) => name == "Exact1NumericText",
-        ("Digits", [1, max]) => number("Max", "NumericText") == Some(*max),
-        ("Digits", [min, max]) if min == max => number("Exact", "NumericText") == Some(*max),
-        ("Digits", [min, max]) => name == format!("Min{min}Max{max}NumericText"),
-        ("SignedDays", _) => name == "Max15PlusSignedNumericText",
-        ("Iban", _) => name == "IBAN2007Identifier",
-        ("CurrencyCode", _) => name == "ActiveOrHistoricCurrencyCode",
-        ("CountryCode", _) => name == "CountryCode",
-        ("LanguageCode", _) => name == "ISO2ALanguageCode",
-        ("Isin", _) => name == "ISINOct2015Identifier",
-        ("PhoneNumber", _) => name == "PhoneNumber",
-        ("AlphaNumeric4", _) => name == "Exact4AlphaNumericText",
-        _ => false,
-    }
-}
-
-/// True when numbers of these digits have a name in the schema.
-pub(crate) fn is_number_type(digits: u32, fraction: u32, unsigned: bool, name: &str) -> bool {
-    match (digits, fraction, unsigned) {
-        (18, 17, false) => name == "DecimalNumber",
-        (18, 17, true) => name == "NonNegativeDecimalNumber",
-        (18, 5, true) => name == "ImpliedCurrencyAndAmount",
-        (18, 0, false) => name == "Number",
-        _ => false,
-    }
 }

@@ -1,13 +1,13 @@
 //! Elements, texts and attributes that the schema does not have at their place: reported and kept.
 
-use super::attributes::malformed;
-use super::cursor::Cursor;
-use super::halt::Halt;
+use super::Cursor;
 use super::judge::StatedType;
-use super::namespaces::XSI;
-use super::tokens::Tokens;
 use crate::extra::ExtraPart;
 use crate::finding::{FindingKind, push_step, shown};
+use crate::read::attributes::malformed;
+use crate::read::halt::Halt;
+use crate::read::namespaces::XSI;
+use crate::read::tokens::Tokens;
 use crate::xml::{is_blank, is_qualified_name};
 use bankrail_values::excerpt;
 
@@ -15,13 +15,13 @@ impl<T: Tokens> Cursor<T> {
     /// The element just begun is not one of the schema here: it is kept and reported.
     #[cold]
     pub(crate) fn keep_unknown(&mut self) -> Result<(), Halt> {
-        if !is_qualified_name(self.events.tag.name()) {
+        if !is_qualified_name(self.events.tag().name()) {
             return Err(self.events.halt(malformed("expected an element name")));
         }
-        let name = shown(self.events.tag.name());
+        let name = shown(self.events.tag().name());
         let mut path = self.path.text();
         push_step(&mut path, &name, None);
-        self.report_at(FindingKind::UnknownElement { name }, path, self.events.mark);
+        self.report_at(FindingKind::UnknownElement { name }, path, self.events.mark());
         self.keep()
     }
 
@@ -51,9 +51,9 @@ impl<T: Tokens> Cursor<T> {
     /// Reports and keeps the attributes of the current element, except for those of XML Schema itself.
     #[cold]
     pub(crate) fn refuse_attributes(&mut self) -> Result<(), Halt> {
-        for attribute in std::mem::take(&mut self.events.attributes) {
+        for attribute in self.events.take_attributes() {
             let (prefix, local) = attribute.name.split_once(':').unwrap_or(("", &attribute.name));
-            let namespace = if prefix.is_empty() { None } else { self.events.namespaces.get(prefix) };
+            let namespace = if prefix.is_empty() { None } else { self.events.namespaces().get(prefix) };
             let stated = match local {
                 "schemaLocation" | "noNamespaceSchemaLocation" => StatedType::Own,
                 "type" => self.stated_type(&attribute.value),

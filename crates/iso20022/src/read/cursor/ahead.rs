@@ -1,0 +1,229 @@
+//! Elements that are read without events: where they may be, and what the cursor does when one has been taken.
+
+use super::{Cursor, Shape};
+use crate::field::{Field, Tag};
+use crate::finding::{Finding, push_step};
+use crate::read::halt::Halt;
+use crate::read::path::Step;
+use crate::read::strip::strip;
+use crate::read::tokens::{Mark, Tokens};
+use crate::scan::{Odd, Scanner};
+
+/// The bytes before the name of the next element of a sequence, whose start tag is as the writer writes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead {
+    /// Bytes of white space and comments.
+    gap: usize,
+    /// Bytes of the prefix with its colon; none without a prefix.
+    prefix: usize,
+}
+
+/// How much has been scanned.
+#[derive(Default)]
+pub(crate) struct Extent {
+    elements: usize,
+    bytes: usize,
+    /// Bytes of memory taken.
+    held: usize,
+    /// Where the elements start that break a rule beyond the schema, in the order of the findings.
+    doubts: Vec<usize>,
+}
+
+impl<T: Tokens> Cursor<T> {
+    /// Elements of a sequence may be taken from the text ahead.
+    pub(crate) fn begin_ahead(&mut self) -> Result<(), Halt> {
+        // What was read last is bounded now: who passes over an element forgets where that began.
+        self.events.advance()
+    }
+
+    /// The field, from `at` on, whose element is next, if the start tag is as the writer writes it, perhaps under a
+    /// prefix. Groups are left, because what is in them is counted apart.
+    pub(crate) fn field_ahead(&self, fields: &[Field], at: usize) -> Option<(usize, Ahead)> {
+        let ahead = self.events.ahead();
+        let mut scanner = self.events.scanner(ahead);
+        scanner.gap();
+        let named = scanner.rest().strip_prefix('<')?;
+        let gap = ahead.len() - scanner.rest().len();
+        let find = |named: &str| {
+            let begins = |field: &Field| named.strip_prefix(field.wire).is_some_and(|rest| rest.starts_with('>'));
+            let found = fields.get(at..)?.iter().position(begins)? + at;
+            (!self.shape.is_group(self.path.len(), fields.get(found)?.wire)).then_some(found)
+        };
+        // A document that is judged within another has elements around it.
+        let depth = self.shape.depth + self.events.depth().saturating_sub(self.path.len());
+        let may_scan = |prefix| self.fast && self.events.may_scan(prefix, depth);
+        if let Some(index) = find(named) {
+            return may_scan(None).then_some((index, Ahead { gap, prefix: 0 }));
+        }
+        let prefix = self.events.namespaces().our_prefix(named)?;
+        let index = find(named.get(prefix.len() + 1..)?)?;
+        may_scan(Some(prefix)).then_some((index, Ahead { gap, prefix: prefix.len() + 1 }))
+    }
+
+    /// Scans the next element.
+    #[inline(always)]
+    pub(crate) fn scan_ahead<N>(
+        &mut self,
+        tag: &'static Tag,
+        ahead: Ahead,
+        extent: &mut Extent,
+        scan: impl FnOnce(&mut Scanner<'_>) -> Result<N, Odd>,
+    ) -> Result<N, Odd> {
+        let (text, stripped) = text_ahead(self.events.ahead(), tag, ahead, &mut self.plain)?;
+        let mut scanner = self.events.scanner(text);
+        let node = scan(&mut scanner);
+        if node.is_ok() {
+            extent.measure(&scanner, text, stripped, ahead.prefix)?;
+        }
+        node
+    }
+
+    /// Reads on until the end of the next element is in memory, when it was not; false when it was, or is too far away.
+    pub(crate) fn end_comes(&mut self, tag: &'static Tag, ahead: Ahead) -> bool {
+        self.events.end_comes(tag, ahead.gap, ahead.prefix)
+    }
+
+    /// The fast reader has taken an element, or left it to the reader over events.
+    pub(crate) fn count_scanned(&mut self, taken: bool) {
+        let (took, left) = &mut self.scanned;
+        *(if taken { took } else { left }) += 1;
+    }
+
+    /// Passes over a scanned element, which becomes the current one, and reports what breaks a rule beyond the schema
+    /// in it, as `check` names it for a path. `Odd` when the element has too many elements in it, or when `check` does
+    /// not agree on how much there is to report; then nothing is read.
+    pub(crate) fn accept(
+        &mut self,
+        name: &'static str,
+        number: Option<usize>,
+        ahead: Ahead,
+        extent: &Extent,
+        check: &dyn Fn(&'static Shape, String) -> Vec<Finding>,
+    ) -> Result<(), Odd> {
+        let unit = self.shape.is_unit(self.path.len(), name);
+        if !self.events.may_begin(extent.elements, unit) {
+            return Err(Odd);
+        }
+        let findings = if extent.doubts.is_empty() { Vec::new() } else { self.named(name, number, check) };
+        if findings.len() != extent.doubts.len() {
+            return Err(Odd);
+        }
+        if self.is_outer() {
+            self.events.forget();
+        }
+        let mark = self.events.skip(ahead.gap);
+        self.events.take(if unit { 0 } else { extent.elements }, extent.held);
+        if findings.is_empty() {
+            self.events.skip(extent.bytes);
+        } else {
+            self.report_scanned(extent, findings);
+        }
+        let (index, repeats) = (number.unwrap_or_default(), number.is_some());
+        self.path.push(Step { name, index, repeats, mark, last: None, extras: self.keeper.count(), outer: None });
+        Ok(())
+    }
+
+    /// What breaks a rule beyond the schema in a scanned element.
+    #[cold]
+    fn named(
+        &self,
+        name: &str,
+        number: Option<usize>,
+        check: &dyn Fn(&'static Shape, String) -> Vec<Finding>,
+    ) -> Vec<Finding> {
+        let mut path = self.path.text();
+        push_step(&mut path, name, number);
+        check(self.shape, path)
+    }
+
+    #[cold]
+    fn report_scanned(&mut self, extent: &Extent, findings: Vec<Finding>) {
+        let mut found: Vec<(Finding, usize, Mark)> =
+            findings.into_iter().zip(&extent.doubts).map(|(finding, at)| (finding, *at, Mark::default())).collect();
+        // Places are passed in the order of the document; what is found in an element comes before what is found of it.
+        let mut order: Vec<&mut (Finding, usize, Mark)> = found.iter_mut().collect();
+        order.sort_by_key(|(_, at, _)| *at);
+        let mut passed = 0;
+        for (_, at, mark) in order {
+            *mark = self.events.skip(*at - passed);
+            passed = *at;
+        }
+        self.events.skip(extent.bytes - passed);
+        for (finding, _, mark) in found {
+            self.report_at(finding.kind, finding.path, mark);
+        }
+    }
+}
+
+/// The text from the start tag on, stripped of the prefix if there is one, and how many bytes the element then had with
+/// it.
+#[inline]
+fn text_ahead<'p>(
+    text: &'p str,
+    tag: &'static Tag,
+    ahead: Ahead,
+    plain: &'p mut String,
+) -> Result<(&'p str, Option<usize>), Odd> {
+    let text = text.get(ahead.gap..).ok_or(Odd)?;
+    if ahead.prefix == 0 {
+        return Ok((text, None));
+    }
+    let prefix = text.get(1..=ahead.prefix).ok_or(Odd)?;
+    let bytes = strip(text, prefix, tag.wire, plain).ok_or(Odd)?;
+    Ok((plain, Some(bytes)))
+}
+
+impl Extent {
+    /// That of the element before the end of what a scanner has read of a text. `stripped` is the length that the text
+    /// had before it was stripped of a prefix of so many bytes.
+    fn measure(
+        &mut self,
+        scanner: &Scanner<'_>,
+        text: &str,
+        stripped: Option<usize>,
+        prefix: usize,
+    ) -> Result<(), Odd> {
+        let left = scanner.rest().len();
+        scanner.check_held(0, left)?;
+        self.bytes = match stripped {
+            None => text.len() - left,
+            Some(bytes) if left == 0 => bytes,
+            Some(_) => return Err(Odd),
+        };
+        self.elements = scanner.elements()?;
+        self.held = scanner.held();
+        self.doubts = doubts(scanner, text, prefix);
+        Ok(())
+    }
+}
+
+/// Where elements start that break a rule beyond the schema, in bytes from the start of a scanned text as it was before
+/// it was stripped of a prefix of so many bytes.
+#[inline]
+fn doubts(scanner: &Scanner<'_>, text: &str, prefix: usize) -> Vec<usize> {
+    let doubts = scanner.doubts();
+    if doubts.is_empty() { Vec::new() } else { doubts.iter().map(|at| unstripped(text, *at, prefix)).collect() }
+}
+
+/// A place in a text as it was before every tag was stripped of a prefix.
+#[cold]
+fn unstripped(text: &str, at: usize, prefix: usize) -> usize {
+    let mut tags = 0;
+    let mut rest = text.get(..at).unwrap_or_default();
+    if prefix == 0 {
+        return at;
+    }
+    while let Some((_, after)) = rest.split_once('<') {
+        let end = if after.starts_with("!--") {
+            "-->"
+        } else if after.starts_with('!') {
+            "]]>"
+        } else {
+            tags += 1;
+            rest = after;
+            continue;
+        };
+        rest = after.split_once(end).map_or("", |(_, after)| after);
+    }
+    at + tags * prefix
+}

@@ -1,0 +1,41 @@
+//! The parts around a message: the document element, and what may be beside it.
+
+use super::Cursor;
+use crate::extra::Extra;
+use crate::read::halt::Halt;
+use crate::read::tokens::Tokens;
+
+impl<T: Tokens> Cursor<T> {
+    /// Reads up to the start tag of the message itself.
+    pub(crate) fn open_document(&mut self) -> Result<(), Halt> {
+        self.events.open_document()?;
+        self.open_message()
+    }
+
+    /// Reads from the start tag of a document element, which has just been read, up to that of the message itself.
+    pub(super) fn open_message(&mut self) -> Result<(), Halt> {
+        self.events.refuse_other_root(self.shape.document)?;
+        self.push(self.shape.document);
+        self.begin()?;
+        match self.alternative(self.shape.root)? {
+            Some(_) => Ok(()),
+            None => Err(self.missing(self.shape.root_name())),
+        }
+    }
+
+    /// Reads from the end of the message to the end tag of the document element.
+    pub(super) fn leave_document(&mut self) -> Result<(), Halt> {
+        while self.alternative(self.shape.root)?.is_some() {
+            self.refuse_repeated(self.shape.root_name())?;
+        }
+        self.leave();
+        Ok(())
+    }
+
+    /// Reads from the end of the message to the end of the document. Returns the parts there beyond the schema.
+    pub(crate) fn close_document(&mut self) -> Result<Vec<Extra>, Halt> {
+        self.leave_document()?;
+        self.events.close_document()?;
+        Ok(self.keeper.take_all())
+    }
+}

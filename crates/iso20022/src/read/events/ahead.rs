@@ -1,0 +1,93 @@
+//! The text ahead of the last event, of which the fast reader takes whole elements.
+
+use super::Events;
+use crate::field::Tag;
+use crate::read::strip::ends_name;
+use crate::read::tokens::{Mark, Tokens};
+use crate::scan::Scanner;
+
+/// How many bytes are read ahead to bring the end of an element into memory.
+const AHEAD: usize = 64 * 1024;
+/// No tag of a schema has more bytes.
+const TAG: usize = 64;
+
+impl<T: Tokens> Events<T> {
+    /// The text after the last event, as far as it is in memory; none within an empty element.
+    #[inline]
+    pub(crate) fn ahead(&self) -> &str {
+        if self.empty { "" } else { self.tokens.ahead() }
+    }
+
+    /// A scanner of that text, or of that text without prefixes.
+    #[inline]
+    pub(crate) fn scanner<'a>(&self, text: &'a str) -> Scanner<'a> {
+        Scanner::new(text, &self.limits, self.free())
+    }
+
+    /// False where a limit or a namespace is in the way that scanning does not watch. `depth` is how deeply elements
+    /// may be nested.
+    #[inline]
+    pub(crate) fn may_scan(&self, prefix: Option<&str>, depth: usize) -> bool {
+        let (ours, longest) = match prefix {
+            None => (self.namespaces.default_is_ours(), TAG),
+            Some(prefix) => (self.namespaces.is_ours(prefix) == Some(true), TAG + prefix.len()),
+        };
+        self.limits.depth >= depth && self.limits.token_bytes >= longest && ours
+    }
+
+    /// True when so many more elements may begin: in the current element or, when they are a unit, in themselves.
+    #[inline]
+    pub(crate) fn may_begin(&self, elements: usize, unit: bool) -> bool {
+        // A unit is counted by itself, but its tag has to be within what the group may have.
+        let most = self.limits.entry_elements;
+        if unit { elements <= most && self.elements < most } else { self.elements.saturating_add(elements) <= most }
+    }
+
+    /// Counts what an element took that has been scanned.
+    #[inline]
+    pub(crate) fn take(&mut self, elements: usize, held: usize) {
+        self.elements += elements;
+        self.add_held(held);
+    }
+
+    /// Passes over so many bytes of the text ahead; returns the place after them.
+    #[inline]
+    pub(crate) fn skip(&mut self, bytes: usize) -> Mark {
+        self.tokens.skip(bytes);
+        self.mark = self.tokens.mark();
+        self.mark
+    }
+
+    /// What is passed over will not be asked for as it stands.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        self.tokens.forget();
+    }
+
+    /// Reads on until the end of an element ahead is in memory, when it was not; false when it was, or is too far away.
+    /// Its start tag begins after `gap` bytes, and its prefix with the colon has so many bytes.
+    #[cold]
+    pub(crate) fn end_comes(&mut self, tag: &'static Tag, gap: usize, prefix: usize) -> bool {
+        let prefix = self.tokens.ahead().get(gap + 1..=gap + prefix).unwrap_or_default();
+        let end = format!("</{prefix}{}", tag.wire);
+        let mut searched = 0;
+        let mut came = false;
+        loop {
+            let text = self.tokens.ahead().as_bytes();
+            let rest = text.get(searched..).unwrap_or_default();
+            if text.len() > AHEAD {
+                return false;
+            }
+            // Any spelling of the end tag will do, so that the bytes after it are not searched again for the next
+            // element.
+            if memchr::memmem::find_iter(rest, &end).any(|at| rest.get(at + end.len()).is_some_and(|b| ends_name(*b))) {
+                return came;
+            }
+            searched = text.len().saturating_sub(end.len());
+            came = self.tokens.more();
+            if !came {
+                return false;
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The parts around the document element: what may be before and behind it, and which element it has to be.
+
+use super::{Events, check_instruction, not_well_formed};
+use crate::finding::shown;
+use crate::read::attributes::malformed;
+use crate::read::declaration;
+use crate::read::error::ReadErrorKind;
+use crate::read::halt::Halt;
+use crate::read::tokens::Tokens;
+use crate::xml::is_blank;
+use quick_xml::events::Event;
+
+impl<T: Tokens> Events<T> {
+    /// Reads up to the start tag of the document element.
+    pub(crate) fn open_document(&mut self) -> Result<(), Halt> {
+        loop {
+            self.advance()?;
+            let event = self.tokens.next();
+            self.empty = matches!(event, Ok(Event::Empty(_)));
+            let checked = match event {
+                Ok(Event::Start(tag) | Event::Empty(tag)) => {
+                    self.tag.set(&tag);
+                    return self.open();
+                }
+                Ok(Event::Decl(declaration)) if self.mark.text == 0 => {
+                    declaration::check(declaration.get(3..).unwrap_or_default())
+                }
+                other => outside(other),
+            };
+            self.content(checked)?;
+        }
+    }
+
+    /// An error when the element just begun, a document element, has another name or namespace.
+    pub(crate) fn refuse_other_root(&mut self, document: &str) -> Result<(), Halt> {
+        let ours = self.is_ours()?;
+        if self.tag.local_name() != document {
+            let found = shown(self.tag.local_name());
+            return Err(self.halt(ReadErrorKind::WrongRoot { found }));
+        }
+        if !ours {
+            let found = self.namespaces.get(self.tag.prefix().unwrap_or_default());
+            let found = found.map_or_else(|| "none".to_owned(), shown_end);
+            return Err(self.halt(ReadErrorKind::WrongNamespace { expected: self.namespaces.own(), found }));
+        }
+        self.refuse_nil()
+    }
+
+    /// Reads from the end tag of the document element to the end of the document.
+    pub(crate) fn close_document(&mut self) -> Result<(), Halt> {
+        loop {
+            self.advance()?;
+            let checked = match self.tokens.next() {
+                Ok(Event::Eof) => return Ok(()),
+                Ok(Event::Start(_) | Event::Empty(_)) => Err(malformed("expected one document element")),
+                other => outside(other),
+            };
+            self.content(checked)?;
+        }
+    }
+}
+
+/// Accepts only what is allowed beside the document element: white space, comments, processing instructions.
+fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKind> {
+    match event {
+        Ok(Event::Text(text)) if is_blank(&text) => Ok(()),
+        Ok(Event::Comment(_)) => Ok(()),
+        Ok(Event::PI(instruction)) => check_instruction(instruction.target()),
+        Ok(Event::Decl(_)) => Err(malformed("expected the XML declaration at the very beginning")),
+        Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
+        Ok(Event::Eof) => Err(malformed("expected a document element, found the end of the document")),
+        Ok(_) => Err(malformed("expected nothing but white space beside the document element")),
+        Err(error) => Err(not_well_formed(&error)),
+    }
+}
+
+/// The end of a namespace, with message and version, for an error text.
+fn shown_end(namespace: &str) -> String {
+    const KEPT: usize = 60;
+    let start = namespace.char_indices().nth_back(KEPT - 1).map_or(0, |(start, _)| start);
+    let cut = if start > 0 { "…" } else { "" };
+    format!("{cut}{}", namespace.get(start..).unwrap_or_default().escape_debug())
+}

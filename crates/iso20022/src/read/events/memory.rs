@@ -1,0 +1,85 @@
+//! The memory that a document takes, within what its bytes allow.
+
+use super::{Events, LimitKind, Tokens};
+use crate::read::halt::Halt;
+use crate::scan::growth;
+
+/// Bytes of memory that a document may take, however short it is.
+const FREE: u64 = 64 * 1024;
+
+impl<T: Tokens> Events<T> {
+    /// Counts memory that the document takes; an error when it is too much for what has been read.
+    #[inline]
+    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), Halt> {
+        self.add_held(bytes);
+        if self.held > self.may_hold() {
+            return Err(self.limit(LimitKind::Memory, self.limits.memory_per_byte));
+        }
+        Ok(())
+    }
+
+    /// Counts memory; when that is too much, the next part of the document is refused.
+    #[inline]
+    pub(crate) fn add_held(&mut self, bytes: usize) {
+        self.held = self.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+    }
+
+    /// Bytes of memory that the document has taken so far.
+    pub(crate) fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// Bytes of memory that may still be taken.
+    #[inline]
+    pub(crate) fn free(&self) -> usize {
+        usize::try_from(self.may_hold().saturating_sub(self.held)).unwrap_or(usize::MAX)
+    }
+
+    /// Bytes of memory that may be taken up to the current event.
+    #[inline]
+    fn may_hold(&self) -> u64 {
+        let read = self.mark.known.map_or(self.mark.text, |position| position.offset);
+        let each = u64::try_from(self.limits.memory_per_byte).unwrap_or(u64::MAX);
+        FREE.saturating_add(read.saturating_mul(each))
+    }
+
+    /// True when there is room for one more element in a list, or the memory for it may be taken.
+    #[inline]
+    pub(crate) fn has_room<V>(&self, items: &Vec<V>) -> bool {
+        let before = items.capacity();
+        if items.len() < before {
+            return true;
+        }
+        self.held_with::<V>(before + self.grows_by::<V>(before)) <= self.may_hold()
+    }
+
+    /// Makes room for one more element in a list.
+    #[inline]
+    pub(crate) fn make_room<V>(&mut self, items: &mut Vec<V>) -> Result<(), Halt> {
+        let before = items.capacity();
+        if items.len() < before {
+            return Ok(());
+        }
+        items.reserve_exact(self.grows_by::<V>(before));
+        let moved = before * size_of::<V>();
+        // While a list is moved, it takes memory in both places.
+        self.hold(items.capacity() * size_of::<V>())?;
+        self.held -= u64::try_from(moved).unwrap_or_default();
+        Ok(())
+    }
+
+    /// How many elements a full list of so many grows by: it doubles where that leaves plenty of the memory that may be
+    /// taken, so that it is seldom moved.
+    #[inline]
+    fn grows_by<V>(&self, before: usize) -> usize {
+        let plenty = self.held_with::<V>(before * 2) <= self.may_hold() / 4;
+        if plenty { before.max(1) } else { growth(before) }
+    }
+
+    /// The bytes of memory taken, with those of a list of so many elements.
+    #[inline]
+    fn held_with<V>(&self, capacity: usize) -> u64 {
+        let bytes = capacity.saturating_mul(size_of::<V>());
+        self.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+}
