@@ -128,11 +128,6 @@ impl Namespaces {
     pub(crate) fn default_is_ours(&self) -> bool {
         self.default_is_ours
     }
-
-    /// The prefixes that the element at `depth` declares, when nothing deeper is open.
-    pub(crate) fn declared_at(&self, depth: usize) -> impl Iterator<Item = &str> {
-        self.bindings.iter().rev().take_while(move |binding| binding.depth == depth).map(|binding| &*binding.prefix)
-    }
 }
 
 #[cfg(test)]
@@ -176,8 +171,6 @@ mod tests {
                     prop_assert_eq!(namespaces.our_prefix(&format!("{name}:a b")), ours.then_some(name.as_str()));
                 }
                 prop_assert_eq!(namespaces.default_is_ours(), namespaces.is_ours("") == Some(true));
-                let own = model.iter().rev().filter(|(at, ..)| *at == depth).map(|(_, name, _)| name.as_str());
-                prop_assert!(namespaces.declared_at(depth).eq(own));
             }
         }
     }

@@ -52,7 +52,7 @@ impl<T: Tokens> Cursor<T> {
         if !may_miss || !asked || group || self.judging.is_some() || !halt.is_of_content() {
             return Err(halt);
         }
-        let xml = self.events.read_to_end(place.depth, place.mark)?;
+        let mut xml = self.events.read_to_end(place.depth, place.mark)?;
         if !unit && halt.is_missing() && !holds_nothing(&xml) {
             return Err(halt);
         }
@@ -64,7 +64,7 @@ impl<T: Tokens> Cursor<T> {
             self.found(kind, path, position);
         }
         self.return_to(place);
-        let xml = self.events.transplanted(xml)?;
+        self.events.transplant(&mut xml, 0, &self.keeper)?;
         self.keep_part(ExtraPart::Xml(xml.into()))
     }
 

@@ -1,7 +1,7 @@
 //! Kept markup: copied as it stands, with the namespace declarations that it needs in another place.
 
-use super::{Events, take_content};
-use crate::read::attributes::{self, push_attribute};
+use super::{Events, Token, take_content};
+use crate::read::attributes::{self, Attribute, push_attribute};
 use crate::read::halt::Halt;
 use crate::read::keep::Keeper;
 use crate::read::start::StartTag;
@@ -25,37 +25,54 @@ impl<T: Tokens> Events<T> {
         let outer = self.depth;
         loop {
             let before = xml.len();
-            match self.capture_event(&mut xml, keeper)? {
-                Captured::Start => {
+            let mut text = String::new();
+            match self.capture_event(&mut xml, &mut text, keeper)? {
+                Token::Start => {
                     elements += 1;
                     xml.truncate(before);
                     self.capture_to(&mut xml, keeper)?;
                 }
-                Captured::End if self.depth < outer => {
+                Token::End if self.depth < outer => {
                     xml.truncate(before);
                     let held = keeper.hold(xml.len());
                     self.bounded(held)?;
                     return Ok((xml, (elements, stray)));
                 }
-                Captured::End => {}
-                Captured::Content(blank) => stray |= !blank,
+                Token::End => {}
+                Token::Content => stray |= !is_blank(&text),
             }
         }
     }
 
     /// Appends the element whose start tag has just been read.
-    fn capture_to(&mut self, xml: &mut String, keeper: &mut Keeper) -> Result<(), Halt> {
-        let start = xml.len();
-        let outer = self.depth;
-        let name_end = start + 1 + self.tag.name().len();
-        let own: BTreeSet<Box<str>> = self.namespaces.declared_at(outer).map(Box::from).collect();
+    fn capture_to(&mut self, xml: &mut String, keeper: &Keeper) -> Result<(), Halt> {
+        let (start, outer) = (xml.len(), self.depth);
         self.is_ours()?;
-        self.push_start(xml);
-        while self.depth >= outer {
-            self.capture_event(xml, keeper)?;
+        for part in ["<", self.tag.as_str(), if self.empty { "/>" } else { ">" }] {
+            xml.push_str(part);
         }
-        // The element has ended, so its own declarations are gone and those around it are in scope.
-        let needed = self.needed(xml.get(start..).unwrap_or_default(), &own);
+        let mut text = String::new();
+        while self.depth >= outer {
+            text.clear();
+            self.capture_event(xml, &mut text, keeper)?;
+        }
+        self.transplant(xml, start, keeper)
+    }
+
+    /// Adds the namespace declarations to an element that it needs in another place. It is the end of `xml`, from
+    /// `start` on, and has just ended, so that those around it are in scope, and its own are not.
+    pub(crate) fn transplant(&mut self, xml: &mut String, start: usize, keeper: &Keeper) -> Result<(), Halt> {
+        let element = xml.get(start..).unwrap_or_default();
+        let mut tag = StartTag::default();
+        if let Ok(Event::Start(start) | Event::Empty(start)) = TextTokens::new(element).next() {
+            tag.set(&start);
+        }
+        let mut found = Vec::new();
+        // They have been read without an error before.
+        let _ = attributes::parse(tag.attributes(), usize::MAX, &mut found);
+        let own = found.iter().filter_map(Attribute::declared_prefix).collect();
+        let needed = self.needed(element, &own);
+        let name_end = start + 1 + tag.name().len();
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
             self.bounded(keeper.bound(xml.len() + needed.len()))?;
             self.hold(needed.len())?;
@@ -64,29 +81,9 @@ impl<T: Tokens> Events<T> {
         Ok(())
     }
 
-    /// An element that has just ended, with the namespace declarations that it needs in another place.
-    pub(crate) fn transplanted(&mut self, mut xml: String) -> Result<String, Halt> {
-        let mut tag = StartTag::default();
-        if let Ok(Event::Start(start) | Event::Empty(start)) = TextTokens::new(&xml).next() {
-            tag.set(&start);
-        }
-        let mut found = Vec::new();
-        // They have been read without an error before.
-        let _ = attributes::parse(tag.attributes(), usize::MAX, &mut found);
-        let own: BTreeSet<Box<str>> =
-            found.iter().filter_map(|attribute| attribute.declared_prefix()).map(Box::from).collect();
-        let needed = self.needed(&xml, &own);
-        self.hold(needed.len())?;
-        let name_end = 1 + tag.name().len();
-        if xml.is_char_boundary(name_end) {
-            xml.insert_str(name_end, &needed);
-        }
-        Ok(xml)
-    }
-
     /// The declarations that markup needs beside its own: those of the prefixes it uses, in names or in values, and the
     /// default namespace where writing would lose it.
-    fn needed(&self, xml: &str, own: &BTreeSet<Box<str>>) -> String {
+    fn needed(&self, xml: &str, own: &BTreeSet<&str>) -> String {
         let mut needed = String::new();
         if !own.contains("") && !self.namespaces.default_is_ours() {
             push_attribute(&["xmlns"], self.namespaces.get("").unwrap_or_default(), &mut needed);
@@ -105,76 +102,49 @@ impl<T: Tokens> Events<T> {
         needed
     }
 
-    fn push_start(&self, xml: &mut String) {
-        xml.push('<');
-        xml.push_str(self.tag.as_str());
-        xml.push_str(if self.empty { "/>" } else { ">" });
-    }
-
-    /// Appends one event as it stands; nothing at the end of an empty element.
-    fn capture_event(&mut self, xml: &mut String, keeper: &Keeper) -> Result<Captured, Halt> {
+    /// Appends one event as it stands, and the text that it stands for to `text`. The end of an empty element adds
+    /// nothing.
+    fn capture_event(&mut self, xml: &mut String, text: &mut String, keeper: &Keeper) -> Result<Token, Halt> {
         if std::mem::take(&mut self.empty) {
             self.close();
-            return Ok(Captured::End);
+            return Ok(Token::End);
         }
         self.bounded(keeper.bound(xml.len()))?;
         self.advance()?;
-        let mut scratch = String::new();
         let event = self.tokens.next();
-        self.empty = matches!(event, Ok(Event::Empty(_)));
+        let (before, after) = match event {
+            Ok(Event::Start(_)) => ("<", ">"),
+            Ok(Event::Empty(_)) => ("<", "/>"),
+            Ok(Event::End(_)) => ("</", ">"),
+            Ok(Event::CData(_)) => ("<![CDATA[", "]]>"),
+            Ok(Event::Comment(_)) => ("<!--", "-->"),
+            Ok(Event::PI(_)) => ("<?", "?>"),
+            Ok(Event::GeneralRef(_)) => ("&", ";"),
+            _ => ("", ""),
+        };
+        for part in [before, event.as_deref().unwrap_or_default(), after] {
+            xml.push_str(part);
+        }
         match event {
             Ok(Event::Start(tag) | Event::Empty(tag)) => {
+                self.empty = after == "/>";
                 self.tag.set(&tag);
                 self.open()?;
                 self.is_ours()?;
-                self.push_start(xml);
                 self.attributes.clear();
-                return Ok(Captured::Start);
+                Ok(Token::Start)
             }
-            Ok(Event::End(tag)) => {
-                xml.push_str("</");
-                xml.push_str(tag.name().as_ref());
-                xml.push('>');
+            Ok(Event::End(_)) => {
                 self.close();
-                return Ok(Captured::End);
+                Ok(Token::End)
             }
-            _ => {}
+            event => {
+                let content = take_content(event, text);
+                self.content(content)?;
+                Ok(Token::Content)
+            }
         }
-        match &event {
-            Ok(Event::Text(text)) => xml.push_str(text),
-            Ok(Event::CData(text)) => {
-                xml.push_str("<![CDATA[");
-                xml.push_str(text);
-                xml.push_str("]]>");
-            }
-            Ok(Event::Comment(text)) => {
-                xml.push_str("<!--");
-                xml.push_str(text);
-                xml.push_str("-->");
-            }
-            Ok(Event::PI(text)) => {
-                xml.push_str("<?");
-                xml.push_str(text);
-                xml.push_str("?>");
-            }
-            Ok(Event::GeneralRef(name)) => {
-                xml.push('&');
-                xml.push_str(name);
-                xml.push(';');
-            }
-            _ => {}
-        }
-        let content = take_content(event, &mut scratch);
-        self.content(content)?;
-        Ok(Captured::Content(is_blank(&scratch)))
     }
-}
-
-enum Captured {
-    Start,
-    End,
-    /// Character data, white space only or not.
-    Content(bool),
 }
 
 /// True for markup with exactly one element at the top and no text beside it, as the cursor sees it.
