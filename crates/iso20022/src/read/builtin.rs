@@ -11,58 +11,15 @@ pub(crate) const XSD: &str = "http://www.w3.org/2001/XMLSchema";
 pub(crate) struct Builtin(&'static str);
 
 /// All simple types. `anyType`, which any content satisfies, is not one of them.
-const NAMES: [&str; 45] = [
-    "anySimpleType",
-    "string",
-    "normalizedString",
-    "token",
-    "language",
-    "NMTOKEN",
-    "NMTOKENS",
-    "Name",
-    "NCName",
-    "ID",
-    "IDREF",
-    "IDREFS",
-    "ENTITY",
-    "ENTITIES",
-    "boolean",
-    "decimal",
-    "integer",
-    "nonPositiveInteger",
-    "negativeInteger",
-    "long",
-    "int",
-    "short",
-    "byte",
-    "nonNegativeInteger",
-    "unsignedLong",
-    "unsignedInt",
-    "unsignedShort",
-    "unsignedByte",
-    "positiveInteger",
-    "float",
-    "double",
-    "duration",
-    "dateTime",
-    "time",
-    "date",
-    "gYearMonth",
-    "gYear",
-    "gMonthDay",
-    "gDay",
-    "gMonth",
-    "hexBinary",
-    "base64Binary",
-    "anyURI",
-    "QName",
-    "NOTATION",
-];
+const NAMES: &str = "anySimpleType string normalizedString token language NMTOKEN NMTOKENS Name NCName ID IDREF IDREFS \
+    ENTITY ENTITIES boolean decimal integer nonPositiveInteger negativeInteger long int short byte nonNegativeInteger \
+    unsignedLong unsignedInt unsignedShort unsignedByte positiveInteger float double duration dateTime time date \
+    gYearMonth gYear gMonthDay gDay gMonth hexBinary base64Binary anyURI QName NOTATION";
 
 impl Builtin {
     /// The simple type of a name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        NAMES.iter().find(|other| **other == name).map(|name| Self(name))
+        NAMES.split(' ').find(|other| *other == name).map(Self)
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -146,34 +103,26 @@ fn is_float(text: &str) -> bool {
     }
 }
 
-/// Bounded integers by their bounds, the others by their sign.
 fn is_whole_number(name: &str, text: &str) -> bool {
-    if !digits(unsigned(text)) {
-        return false;
-    }
-    let negative = text.starts_with('-');
-    let number = unsigned(text).trim_start_matches('0');
-    let zero = number.is_empty();
-    let within = |least: i128, most: i128| {
-        let value = if zero { Some(0) } else { number.parse::<i128>().ok() };
-        value.map(|value| if negative { -value } else { value }).is_some_and(|value| (least..=most).contains(&value))
+    let (least, most): (i128, i128) = match name {
+        "integer" => (i128::MIN, i128::MAX),
+        "nonPositiveInteger" => (i128::MIN, 0),
+        "negativeInteger" => (i128::MIN, -1),
+        "nonNegativeInteger" => (0, i128::MAX),
+        "positiveInteger" => (1, i128::MAX),
+        "long" => (i64::MIN.into(), i64::MAX.into()),
+        "int" => (i32::MIN.into(), i32::MAX.into()),
+        "short" => (i16::MIN.into(), i16::MAX.into()),
+        "byte" => (i8::MIN.into(), i8::MAX.into()),
+        "unsignedLong" => (0, u64::MAX.into()),
+        "unsignedInt" => (0, u32::MAX.into()),
+        "unsignedShort" => (0, u16::MAX.into()),
+        "unsignedByte" => (0, u8::MAX.into()),
+        _ => return false,
     };
-    match name {
-        "integer" => true,
-        "nonPositiveInteger" => negative || zero,
-        "negativeInteger" => negative && !zero,
-        "nonNegativeInteger" => !negative || zero,
-        "positiveInteger" => !negative && !zero,
-        "long" => within(i64::MIN.into(), i64::MAX.into()),
-        "int" => within(i32::MIN.into(), i32::MAX.into()),
-        "short" => within(i16::MIN.into(), i16::MAX.into()),
-        "byte" => within(i8::MIN.into(), i8::MAX.into()),
-        "unsignedLong" => within(0, u64::MAX.into()),
-        "unsignedInt" => within(0, u32::MAX.into()),
-        "unsignedShort" => within(0, u16::MAX.into()),
-        "unsignedByte" => within(0, u8::MAX.into()),
-        _ => false,
-    }
+    // A number that does not fit is beyond all bounds but the greatest and the least.
+    let size = unsigned(text).parse().unwrap_or(i128::MAX);
+    digits(unsigned(text)) && (least..=most).contains(&if text.starts_with('-') { -size } else { size })
 }
 
 /// `-?P(nY)?(nM)?(nD)?(T(nH)?(nM)?(n(.n)?S)?)?` with at least one part, also after a `T`.
