@@ -3,11 +3,7 @@
 mod parse;
 mod spelling;
 
-use bankrail_values::excerpt;
-use parse::{
-    DATE, DATE_TIME, MOST_YEAR, YEAR_MONTH, days_in, proleptic, read_date, read_date_time, read_year_month, trim, two,
-    without_zero,
-};
+use parse::{MOST_YEAR, days_in, proleptic, two, without_zero};
 use std::fmt;
 
 /// Minutes east of UTC, or `Z`. `Z` and `+00:00` are two spellings and are kept apart.
@@ -131,25 +127,11 @@ impl Date {
         exists.then_some(Self { year, month, day, basic: false, offset: None })
     }
 
-    /// The same date, spelled without hyphens.
-    pub(crate) const fn without_hyphens(mut self) -> Self {
-        self.basic = true;
-        self
-    }
-
     /// The same date with an offset.
     #[must_use]
     pub const fn with_offset(mut self, offset: Option<Offset>) -> Self {
         self.offset = offset;
         self
-    }
-
-    /// Reads an `xs:date`, white space around it allowed.
-    ///
-    /// # Errors
-    /// [`DateFormatError`] for any other text.
-    pub fn parse(text: &str) -> Result<Self, DateFormatError> {
-        read_date(trim(text).as_bytes()).ok_or_else(|| DateFormatError { expected: DATE, found: excerpt(text) })
     }
 
     /// The year; negative before the common era, never 0.
@@ -197,15 +179,6 @@ impl From<bankrail_values::Date> for Date {
 }
 
 impl YearMonth {
-    /// Reads an `xs:gYearMonth`, white space around it allowed.
-    ///
-    /// # Errors
-    /// [`DateFormatError`] for any other text.
-    pub fn parse(text: &str) -> Result<Self, DateFormatError> {
-        read_year_month(trim(text).as_bytes())
-            .ok_or_else(|| DateFormatError { expected: YEAR_MONTH, found: excerpt(text) })
-    }
-
     /// The year; negative before the common era, never 0.
     #[must_use]
     pub const fn year(&self) -> i32 {
@@ -220,14 +193,6 @@ impl YearMonth {
 }
 
 impl DateTime {
-    /// Reads an `xs:dateTime`, white space around it allowed.
-    ///
-    /// # Errors
-    /// [`DateFormatError`] for any other text.
-    pub fn parse(text: &str) -> Result<Self, DateFormatError> {
-        read_date_time(trim(text)).ok_or_else(|| DateFormatError { expected: DATE_TIME, found: excerpt(text) })
-    }
-
     /// A date and time with its offset and `digits` fraction digits, at most 9; further precision is cut. An offset
     /// that XML Schema does not have, with seconds or of more than 14 hours, becomes UTC; the instant stays.
     ///

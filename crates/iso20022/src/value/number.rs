@@ -3,6 +3,7 @@
 use crate::field::{Fault, Unreadable};
 use crate::node::Simple;
 use crate::output::Output;
+use crate::xml::is_space;
 use bankrail_values::{Decimal, excerpt};
 use std::fmt;
 
@@ -131,7 +132,7 @@ fn read_plain(text: &[u8], digits: u32, fraction: u32) -> Option<Decimal> {
 }
 
 fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
-    let text = text.trim_matches([' ', '\t', '\r', '\n']);
+    let text = text.trim_matches(is_space);
     let (negative, text) = match text.as_bytes().first()? {
         b'-' => (true, text.get(1..)?),
         b'+' => (false, text.get(1..)?),

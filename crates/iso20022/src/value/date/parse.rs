@@ -1,17 +1,14 @@
 //! Reading dates and times as XML Schema spells them.
 
 use super::{Date, DateTime, Fraction, Offset, YearMonth};
-
-pub(super) const DATE: &str = "a date such as 2021-07-29";
-pub(super) const YEAR_MONTH: &str = "a year and month such as 2021-07";
-pub(super) const DATE_TIME: &str = "a date and time such as 2021-07-29T17:10:05+10:00";
+use crate::xml::is_space;
 
 #[inline]
 pub(super) fn trim(text: &str) -> &str {
     if let (Some(b'!'..), Some(b'!'..)) = (text.as_bytes().first(), text.as_bytes().last()) {
         return text;
     }
-    text.trim_matches([' ', '\t', '\r', '\n'])
+    text.trim_matches(is_space)
 }
 
 pub(super) fn two(tens: u8, ones: u8) -> Option<u8> {
@@ -74,7 +71,7 @@ fn read_any_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
     }
 }
 
-pub(super) fn read_day(text: &[u8]) -> Option<(Date, &[u8])> {
+fn read_day(text: &[u8]) -> Option<(Date, &[u8])> {
     let (year, month, rest) = read_month(text)?;
     match *rest {
         [b'-', d1, d2, ref rest @ ..] => Some((Date::new(year, month, two(d1, d2)?)?, rest)),
@@ -82,23 +79,22 @@ pub(super) fn read_day(text: &[u8]) -> Option<(Date, &[u8])> {
     }
 }
 
-pub(super) fn read_date(text: &[u8]) -> Option<Date> {
-    let (date, rest) = read_day(text)?;
+pub(super) fn read_date(text: &str) -> Option<Date> {
+    let (date, rest) = read_day(text.as_bytes())?;
     Some(date.with_offset(Offset::read(rest)?))
 }
 
-/// Reads `YYYYMMDD`, the basic format of ISO 8601, which XML Schema does not have.
-pub(super) fn read_basic_date(text: &str) -> Option<Date> {
-    if text.len() != 8 || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let part = |from: usize, to: usize| text.get(from..to)?.parse::<u16>().ok();
-    let date = Date::new(i32::from(part(0, 4)?), u8::try_from(part(4, 6)?).ok()?, u8::try_from(part(6, 8)?).ok()?)?;
-    Some(date.without_hyphens())
+/// Reads also `YYYYMMDD`, the basic format of ISO 8601, which XML Schema does not have.
+pub(super) fn read_any_date(text: &str) -> Option<Date> {
+    read_date(text).or_else(|| {
+        let [y1, y2, y3, y4, m1, m2, d1, d2] = *text.as_bytes() else { return None };
+        let (date, _) = read_day(&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2])?;
+        Some(Date { basic: true, ..date })
+    })
 }
 
-pub(super) fn read_year_month(text: &[u8]) -> Option<YearMonth> {
-    let (year, month, rest) = read_month(text)?;
+pub(super) fn read_year_month(text: &str) -> Option<YearMonth> {
+    let (year, month, rest) = read_month(text.as_bytes())?;
     Some(YearMonth { year, month, offset: Offset::read(rest)? })
 }
 

@@ -1,17 +1,33 @@
 //! Writing dates and times, and what they share as simple values.
 
-use super::parse::{DATE, DATE_TIME, YEAR_MONTH, read_basic_date, read_date, read_date_time, read_year_month, trim};
+use super::parse::{read_any_date, read_date, read_date_time, read_year_month, trim};
 use super::{Date, DateFormatError, DateTime, Fraction, Offset, YearMonth};
 use crate::field::{Fault, Unreadable};
 use crate::node::Simple;
 use crate::output::Output;
-#[cfg(feature = "serde")]
 use bankrail_values::excerpt;
 use std::fmt;
 
+const DATE: &str = "a date such as 2021-07-29";
+const YEAR_MONTH: &str = "a year and month such as 2021-07";
+const DATE_TIME: &str = "a date and time such as 2021-07-29T17:10:05+10:00";
+
+/// States for each type its name in XML Schema, what is expected of a text, how it is read exactly and tolerantly, what
+/// is wrong with a value that was read tolerantly, and how it is written.
 macro_rules! spelled {
-    ($($Type:ident $expected:ident $kept:ident $fault:expr, |$value:ident, $out:ident| $write:block)*) => {$(
+    ($($Type:ident $xs:literal $expected:ident $read:ident $kept:ident,
+        |$faulty:ident| $fault:expr,
+        |$value:ident, $out:ident| $write:block
+    )*) => {$(
         impl $Type {
+            #[doc = concat!("Reads an `", $xs, "`, white space around it allowed.")]
+            ///
+            /// # Errors
+            /// [`DateFormatError`] for any other text.
+            pub fn parse(text: &str) -> Result<Self, DateFormatError> {
+                $read(trim(text)).ok_or_else(|| DateFormatError { expected: $expected, found: excerpt(text) })
+            }
+
             fn spell(&self, $out: &mut impl fmt::Write) -> fmt::Result {
                 let $value = self;
                 $write
@@ -41,7 +57,7 @@ macro_rules! spelled {
 
         impl Simple for $Type {
             fn parse(text: &str) -> Result<Self, Unreadable> {
-                $kept(text).ok_or(Unreadable { expected: $expected, slight: true })
+                $kept(trim(text)).ok_or(Unreadable { expected: $expected, slight: true })
             }
 
             fn append(&self, out: &mut Output<'_>) {
@@ -54,8 +70,8 @@ macro_rules! spelled {
 
             #[inline]
             fn fault(&self) -> Option<Fault> {
-                let fault: fn(&Self) -> Option<Fault> = $fault;
-                fault(self)
+                let $faulty = self;
+                $fault
             }
         }
 
@@ -71,24 +87,30 @@ macro_rules! spelled {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
                 let odd = || DateFormatError { expected: $expected, found: excerpt(&text) };
-                $kept(&text).ok_or_else(odd).map_err(serde::de::Error::custom)
+                $kept(trim(&text)).ok_or_else(odd).map_err(serde::de::Error::custom)
             }
         }
     )*};
 }
 
 spelled! {
-    Date DATE keep_date |date| date.basic.then_some(Fault::Pattern { expected: DATE }), |date, out| {
+    Date "xs:date" DATE read_date read_any_date,
+    |date| date.basic.then_some(Fault::Pattern { expected: DATE }),
+    |date, out| {
         spell_day(date, out)?;
         spell_offset(date.offset, out)
     }
-    YearMonth YEAR_MONTH keep_year_month |_| None, |month, out| {
+    YearMonth "xs:gYearMonth" YEAR_MONTH read_year_month read_year_month,
+    |_month| None,
+    |month, out| {
         spell_year(month.year, out)?;
         out.write_str("-")?;
         out.write_str(two(month.month))?;
         spell_offset(month.offset, out)
     }
-    DateTime DATE_TIME keep_date_time |_| None, |at, out| {
+    DateTime "xs:dateTime" DATE_TIME read_date_time read_date_time,
+    |_at| None,
+    |at, out| {
         spell_day(&at.date, out)?;
         for (before, number) in [("T", at.hour), (":", at.minute), (":", at.second)] {
             out.write_str(before)?;
@@ -110,18 +132,6 @@ fn spell_day(date: &Date, out: &mut impl fmt::Write) -> fmt::Result {
     out.write_str(two(date.month))?;
     out.write_str(hyphen)?;
     out.write_str(two(date.day))
-}
-
-fn keep_date(text: &str) -> Option<Date> {
-    read_date(trim(text).as_bytes()).or_else(|| read_basic_date(trim(text)))
-}
-
-fn keep_year_month(text: &str) -> Option<YearMonth> {
-    read_year_month(trim(text).as_bytes())
-}
-
-fn keep_date_time(text: &str) -> Option<DateTime> {
-    read_date_time(trim(text))
 }
 
 fn spell_year(year: i32, out: &mut impl fmt::Write) -> fmt::Result {
