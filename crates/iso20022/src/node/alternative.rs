@@ -1,6 +1,6 @@
 //! An alternative of a choice while it is read.
 
-use super::Node;
+use super::{Node, Slot};
 use crate::field::{MANY, Tag};
 use crate::read::{Cursor, Halt, Tokens};
 use crate::scan::{Odd, Scanner};
@@ -32,17 +32,14 @@ impl<N: Node> Alternative for N {
 
 impl<N: Node> Alternative for Vec<N> {
     fn first<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
-        from.set_index(0);
         let mut items = Self::new();
-        from.make_room(&mut items)?;
-        items.push(N::read(from)?);
+        items.more(from)?;
         Ok(items)
     }
 
     fn more<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<bool, Halt> {
         from.set_index(self.len());
-        from.make_room(self)?;
-        self.push(N::read(from)?);
+        self.fill(from)?;
         Ok(true)
     }
 

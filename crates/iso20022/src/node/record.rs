@@ -56,14 +56,14 @@ impl<T: Tokens> Cursor<T> {
     #[inline]
     pub fn take<S: Slot>(&mut self, slot: &mut S, field: Field, may_miss: bool) -> Result<(), Halt> {
         let count = slot.count();
-        if slot.is_full() {
-            return self.refuse_repeated(field.wire);
-        }
+        let allowed = field.allows(count);
         if field.max > 1 {
             self.set_index(count);
-            if u32::try_from(count).unwrap_or(u32::MAX) >= field.max {
+            if !allowed {
                 self.report(FindingKind::Repeated { name: field.wire, max: field.max });
             }
+        } else if !allowed {
+            return self.refuse_repeated(field.wire);
         }
         self.report_if_late();
         let place = self.place();

@@ -8,8 +8,6 @@ use crate::read::{Ahead, Cursor, Halt, Tokens};
 pub trait Slot {
     /// How many have been read.
     fn count(&self) -> usize;
-    /// True when the place takes no more.
-    fn is_full(&self) -> bool;
     /// Reads one more.
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt>;
     /// Reads the one that comes next if all of it is as the writer writes it. False when it is not or when the schema
@@ -26,10 +24,6 @@ pub trait Slot {
 impl<N: Node> Slot for Option<N> {
     fn count(&self) -> usize {
         usize::from(self.is_some())
-    }
-
-    fn is_full(&self) -> bool {
-        self.is_some()
     }
 
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
@@ -56,10 +50,6 @@ impl<N: Node> Slot for Vec<N> {
         self.len()
     }
 
-    fn is_full(&self) -> bool {
-        false
-    }
-
     fn fill<T: Tokens>(&mut self, from: &mut Cursor<T>) -> Result<(), Halt> {
         from.make_room(self)?;
         self.push(N::read(from)?);
@@ -73,9 +63,8 @@ impl<N: Node> Slot for Vec<N> {
         ahead: Ahead,
         from: &mut Cursor<T>,
     ) -> Result<bool, Halt> {
-        let full = u32::try_from(self.len()).unwrap_or(u32::MAX) >= field.max;
         // Without room, the reader over events says at which element.
-        if full || !from.has_room(self) {
+        if !field.allows(self.len()) || !from.has_room(self) {
             return Ok(false);
         }
         from.make_room(self)?;
