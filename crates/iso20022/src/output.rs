@@ -169,22 +169,16 @@ impl<'a> Output<'a> {
     /// An attribute whose name is ASCII.
     #[inline]
     pub fn attribute(&mut self, name: &str, value: &str) {
-        self.text.push(' ');
-        self.text.push_str(name);
-        self.attribute_value(value);
+        self.attribute_with(&[name], value);
     }
 
     /// An attribute whose name comes in pieces.
+    #[inline]
     pub(crate) fn attribute_with(&mut self, name: &[&str], value: &str) {
         self.text.push(' ');
         for part in name {
             self.text.push_str(part);
         }
-        self.attribute_value(value);
-    }
-
-    #[inline]
-    fn attribute_value(&mut self, value: &str) {
         self.text.push_str(if self.json { "=\\\"" } else { "=\"" });
         self.escape(value, true);
         self.text.push_str(if self.json { "\\\"" } else { "\"" });
@@ -209,13 +203,9 @@ impl<'a> Output<'a> {
             return;
         }
         for c in xml.chars() {
-            match c {
-                '"' => self.text.push_str("\\\""),
-                '\\' => self.text.push_str("\\\\"),
-                '\n' => self.text.push_str("\\n"),
-                '\r' => self.text.push_str("\\r"),
-                '\t' => self.text.push_str("\\t"),
-                c => self.text.push(c),
+            match json_escape(c) {
+                Some(escape) => self.text.push_str(escape),
+                None => self.text.push(c),
             }
         }
     }
@@ -227,20 +217,12 @@ impl<'a> Output<'a> {
         let _ = spell(self.text);
     }
 
-    /// A value by its `Display`, which is ASCII without markup characters.
-    #[cold]
-    fn display(&mut self, value: &dyn fmt::Display) {
-        // Writing into a string cannot fail.
-        let _ = write!(self.text, "{value}");
-    }
-
     /// A decimal with its scale.
     pub fn decimal(&mut self, value: Decimal) {
         let (Ok(mut rest), Ok(scale)) =
             (u64::try_from(value.mantissa().unsigned_abs()), usize::try_from(value.scale()))
         else {
-            self.display(&value);
-            return;
+            return self.spelled(|text| write!(text, "{value}"));
         };
         // A sign, twenty digits of a u64, or 28 places and the zero and the point before them.
         let mut text = [b'0'; 32];
@@ -298,10 +280,11 @@ impl<'a> Output<'a> {
                 '\n' if attribute => "&#10;",
                 '\t' if attribute => "&#9;",
                 '"' if attribute => "&quot;",
-                '"' if self.json => "\\\"",
-                '\\' if self.json => "\\\\",
-                '\n' if self.json => "\\n",
-                '\t' if self.json => "\\t",
+                c if self.json
+                    && let Some(escape) = json_escape(c) =>
+                {
+                    escape
+                }
                 c => {
                     if !is_xml_char(c) {
                         self.forbidden.get_or_insert(c);
@@ -354,11 +337,19 @@ impl<'a> Output<'a> {
     }
 }
 
-impl fmt::Debug for Output<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Output").field("json", &self.json).field("indent", &self.indent).finish_non_exhaustive()
-    }
+/// What stands for a character in a JSON string that has to be escaped there.
+fn json_escape(c: char) -> Option<&'static str> {
+    Some(match c {
+        '"' => "\\\"",
+        '\\' => "\\\\",
+        '\n' => "\\n",
+        '\r' => "\\r",
+        '\t' => "\\t",
+        _ => return None,
+    })
 }
+
+bankrail_values::impl_debug!(Output<'_>, self; json: self.json, indent: self.indent);
 
 #[cfg(test)]
 mod tests {

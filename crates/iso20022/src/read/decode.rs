@@ -180,7 +180,7 @@ impl<R: BufRead> Decoded<R> {
     }
 
     fn count(&mut self, bytes: usize) {
-        self.read = self.read.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        self.read = self.read.saturating_add(count(bytes));
     }
 
     fn detect(&mut self, head: &[u8]) {
@@ -301,11 +301,7 @@ impl<R: BufRead> Decoded<R> {
 
 impl<R: BufRead> Read for Decoded<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let text = self.fill_buf()?;
-        let length = text.len().min(to.len());
-        for (to, from) in to.iter_mut().zip(text) {
-            *to = *from;
-        }
+        let length = self.fill_buf()?.read(to)?;
         self.consume(length);
         Ok(length)
     }
@@ -343,18 +339,12 @@ impl<R: BufRead> BufRead for Decoded<R> {
         }
         let bytes = self.source_bytes(text);
         let first = self.at.offset == 0;
-        match memchr::memrchr(b'\n', text) {
-            Some(last) => {
-                self.at.line += number(memchr::memchr_iter(b'\n', text).count());
-                self.at.column = 1 + number(characters(text.get(last + 1..).unwrap_or_default()));
-            }
-            None => self.at.column += number(characters(text)),
-        }
+        (self.at.line, self.at.column) = moved((self.at.line, self.at.column), text);
         if first && text.starts_with(&[0xEF, 0xBB, 0xBF]) && self.at.line == 1 {
             self.at.column -= 1;
-            self.byte_order_mark = number(self.source_bytes(&[0xEF, 0xBB, 0xBF]));
+            self.byte_order_mark = count(self.source_bytes(&[0xEF, 0xBB, 0xBF]));
         }
-        self.at.offset += number(bytes);
+        self.at.offset += count(bytes);
         self.token = self.token.saturating_add(text.len());
         self.start = end;
     }
@@ -438,7 +428,7 @@ pub(crate) fn plain_text<'a>(bytes: &'a [u8], limits: &ReadLimits) -> Option<&'a
 }
 
 pub(crate) fn token_limit(limits: &ReadLimits) -> ReadErrorKind {
-    ReadErrorKind::Limit { limit: LimitKind::TokenBytes, max: number(limits.token_bytes) }
+    ReadErrorKind::Limit { limit: LimitKind::TokenBytes, max: count(limits.token_bytes) }
 }
 
 /// Fills the buffer of a source, starting again when a signal interrupts.
@@ -454,14 +444,25 @@ fn fill<R: BufRead>(source: &mut R) -> io::Result<&[u8]> {
 }
 
 /// Characters that start in a piece of UTF-8.
-pub(crate) fn characters(text: &[u8]) -> usize {
+fn characters(text: &[u8]) -> usize {
     // Counted in 8 bits, so that the compiler adds many in one step; 255 is the most that fits.
     let count = |chunk: &[u8]| chunk.iter().fold(0_u8, |sum, b| sum.wrapping_add(u8::from(b & 0xC0 != 0x80)));
     text.chunks(255).map(|chunk| usize::from(count(chunk))).sum()
 }
 
-fn number(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
+/// Line and column after more bytes of UTF-8.
+pub(crate) fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
+    match memchr::memrchr(b'\n', over) {
+        Some(last) => {
+            let lines = memchr::memchr_iter(b'\n', over).count();
+            (line + count(lines), 1 + count(characters(over.get(last + 1..).unwrap_or_default())))
+        }
+        None => (line, column + count(characters(over))),
+    }
+}
+
+pub(crate) fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 impl<R> fmt::Debug for Decoded<R> {

@@ -1,6 +1,6 @@
 //! The sources of events: a text in memory, and a source read in pieces.
 
-use super::decode::{Decoded, characters};
+use super::decode::{Decoded, count, moved};
 use super::error::ReadErrorKind;
 use crate::finding::Position;
 use quick_xml::Reader;
@@ -215,21 +215,6 @@ fn configure<R>(reader: &mut Reader<R>) {
     config.allow_unmatched_ends = false;
     config.expand_empty_elements = false;
     config.trim_text(false);
-}
-
-/// Line and column after more bytes of UTF-8.
-fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
-    match memchr::memrchr(b'\n', over) {
-        Some(last) => {
-            let lines = memchr::memchr_iter(b'\n', over).count();
-            (line + count(lines), 1 + count(characters(over.get(last + 1..).unwrap_or_default())))
-        }
-        None => (line, column + count(characters(over))),
-    }
-}
-
-fn count(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
