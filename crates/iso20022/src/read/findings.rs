@@ -45,7 +45,7 @@ pub(crate) struct Findings {
     options: ReadOptions,
     found: Vec<Finding>,
     /// How many of each kind are in `found`.
-    kept: Vec<(&'static str, usize)>,
+    kept: FurtherFindings,
     /// Findings beyond those there is room for.
     further: FurtherFindings,
     /// True while nothing is recorded, because it will be found again.
@@ -54,7 +54,8 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn new(options: ReadOptions) -> Self {
-        Self { options, found: Vec::new(), kept: Vec::new(), further: FurtherFindings::default(), silent: false }
+        let (kept, further) = Default::default();
+        Self { options, found: Vec::new(), kept, further, silent: false }
     }
 
     /// Switches recording off and on.
@@ -70,15 +71,13 @@ impl Findings {
         let name = kind.name();
         // The first finding of a kind that refuses the document is kept even when there is no room.
         let room = self.options.limits.findings.max(usize::from(self.refuses(kind)));
-        match self.kept.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, kept)) if *kept < room => *kept += 1,
-            None if room > 0 => self.kept.push((name, 1)),
-            _ => {
-                self.further.add(name);
-                return false;
-            }
+        let has_room = self.kept.of(name) < u64::try_from(room).unwrap_or(u64::MAX);
+        if has_room {
+            self.kept.add(name)
+        } else {
+            self.further.add(name)
         }
-        true
+        has_room
     }
 
     pub(crate) fn push(&mut self, finding: Finding) {
@@ -97,7 +96,7 @@ impl Findings {
 
     /// Takes the findings since the last call.
     pub(crate) fn take(&mut self) -> Vec<Finding> {
-        self.kept.clear();
+        self.kept = FurtherFindings::default();
         std::mem::take(&mut self.found)
     }
 

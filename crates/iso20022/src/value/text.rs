@@ -1,7 +1,6 @@
 //! Texts, kept as read, with the schema's facet as part of the type.
 
 use crate::field::Fault;
-use compact_str::CompactString;
 use std::fmt;
 
 /// Defines a text type. A value may break the facet of its type, so that tolerant reading can keep it; the checker
@@ -170,20 +169,8 @@ impl<const MIN: usize, const MAX: usize> Digits<MIN, MAX> {
 
 impl<const MIN: usize, const MAX: usize> From<u64> for Digits<MIN, MAX> {
     fn from(number: u64) -> Self {
-        let mut text = itoa(number);
-        while text.len() < MIN {
-            text.insert(0, '0');
-        }
-        Self(text)
+        Self(compact_str::format_compact!("{number:0MIN$}"))
     }
-}
-
-fn itoa(number: u64) -> CompactString {
-    use std::fmt::Write;
-    let mut text = CompactString::default();
-    // Writing into a string cannot fail.
-    let _ = write!(text, "{number}");
-    text
 }
 
 /// True when a text type, with the numbers it was made with, has a name in the schema. Where several types of the
