@@ -1,13 +1,17 @@
 //! A whole message: the statement of `message!`, and how it is read, streamed, written and checked.
+//!
+//! Each of these modules uses only those before it: `read`, `stream`, `output`, `check`, `write`.
 
 pub(crate) mod check;
+mod output;
 pub(crate) mod read;
 pub(crate) mod stream;
 pub(crate) mod write;
 
+pub use output::WriteError;
 pub use read::Parsed;
 pub use stream::UnitReader;
-pub use write::{WriteError, WriteOptions};
+pub use write::WriteOptions;
 
 use crate::field::Tag;
 use crate::node::{Node, Record};

@@ -1,6 +1,6 @@
 //! Checking a document.
 
-use super::{Message, write};
+use super::{Message, output};
 use crate::check::{Asked, Checker};
 use crate::finding::Finding;
 
@@ -28,7 +28,7 @@ fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
     // Whatever only reading can judge is a finding or markup.
     if !checker.is_clean()
         && !document.is_plain()
-        && let Ok(Ok(again)) = write::read_back(document, true)
+        && let Ok(Ok(again)) = output::read_back(document, true)
         && again.document == *document
     {
         let nowhere = |finding| Finding { position: None, ..finding };

@@ -1,11 +1,11 @@
-//! A document as XML.
+//! Writing a document that has been checked.
 
-use super::{Message, Parsed, check, read};
-use crate::extra::Kept;
+use super::Message;
+use super::check;
+use super::output::{WriteError, push, read_back};
 use crate::finding::Finding;
 use crate::output::Output;
-use crate::read::{ReadError, ReadLimits, ReadOptions};
-use std::{fmt, io};
+use std::io;
 
 /// How a document is written. The default is compact.
 ///
@@ -42,44 +42,6 @@ impl WriteOptions {
     pub const fn incomplete(mut self, incomplete: bool) -> Self {
         self.incomplete = incomplete;
         self
-    }
-}
-
-/// A document that was not written. `Debug` prints what `Display` does.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// A part that the schema demands is missing, or, under [`WriteOptions::schema_valid`], the schema refuses the
-    /// document for another reason.
-    #[error("the schema refuses the document: {finding}")]
-    Invalid {
-        /// The first reason.
-        finding: Box<Finding>,
-    },
-    /// A text holds a character that XML cannot carry.
-    #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
-    Character {
-        /// The first such character.
-        found: char,
-    },
-    /// Something beyond the schema that would not be read back as it is: supplementary data or a kept part that is not
-    /// well-formed markup, or has no place in the document.
-    #[error(
-        "expected parts beyond the schema that can be read back as they are{}",
-        .why.as_ref().map_or_else(String::new, |why| format!(": {why}"))
-    )]
-    Unfaithful {
-        /// Why the written document cannot be read, if it cannot.
-        why: Option<ReadError>,
-    },
-    /// The destination failed.
-    #[error("the destination failed: {0}")]
-    Io(#[source] io::Error),
-}
-
-impl fmt::Debug for WriteError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
     }
 }
 
@@ -151,37 +113,4 @@ fn refuse_kept<M: Message>(document: &M, options: &WriteOptions) -> Result<(), W
 
 fn invalid(finding: Finding) -> WriteError {
     WriteError::Invalid { finding: Box::new(finding) }
-}
-
-/// The document, written and read again.
-pub(super) fn read_back<M: Message>(
-    document: &M,
-    keep_unreadable: bool,
-) -> Result<Result<Parsed<M>, ReadError>, WriteError> {
-    let mut text = String::new();
-    push(document, Output::plain(&mut text))?;
-    let options = ReadOptions::default().keep_unreadable(keep_unreadable).limits(ReadLimits::NONE);
-    Ok(read::parse(text.as_bytes(), &options))
-}
-
-fn push<M: Message>(document: &M, mut out: Output<'_>) -> Result<(), WriteError> {
-    let shape = M::SHAPE;
-    out.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
-    document.extras().with(|kept| {
-        kept.field(shape.document, 0, &mut out, |out, kept| {
-            out.start(M::DOCUMENT);
-            out.attribute("xmlns", shape.namespace);
-            kept.attributes(out);
-            out.start_end();
-            kept.children(None, out);
-            document.write(M::ROOT, out, Kept::NONE);
-            kept.children(Some((shape.root_name(), 0)), out);
-            out.close(M::DOCUMENT);
-        });
-    });
-    match out.finish() {
-        (Some(error), _) => Err(WriteError::Io(error)),
-        (None, Some(found)) => Err(WriteError::Character { found }),
-        (None, None) => Ok(()),
-    }
 }

@@ -1,0 +1,81 @@
+//! A document as XML, unchecked, and why it was not written.
+
+use super::{Message, Parsed, read};
+use crate::extra::Kept;
+use crate::finding::Finding;
+use crate::output::Output;
+use crate::read::{ReadError, ReadLimits, ReadOptions};
+use std::{fmt, io};
+
+/// A document that was not written. `Debug` prints what `Display` does.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A part that the schema demands is missing, or, under
+    /// [`WriteOptions::schema_valid`](crate::WriteOptions::schema_valid), the schema refuses the document for another
+    /// reason.
+    #[error("the schema refuses the document: {finding}")]
+    Invalid {
+        /// The first reason.
+        finding: Box<Finding>,
+    },
+    /// A text holds a character that XML cannot carry.
+    #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
+    Character {
+        /// The first such character.
+        found: char,
+    },
+    /// Something beyond the schema that would not be read back as it is: supplementary data or a kept part that is not
+    /// well-formed markup, or has no place in the document.
+    #[error(
+        "expected parts beyond the schema that can be read back as they are{}",
+        .why.as_ref().map_or_else(String::new, |why| format!(": {why}"))
+    )]
+    Unfaithful {
+        /// Why the written document cannot be read, if it cannot.
+        why: Option<ReadError>,
+    },
+    /// The destination failed.
+    #[error("the destination failed: {0}")]
+    Io(#[source] io::Error),
+}
+
+impl fmt::Debug for WriteError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// The document, written and read again.
+pub(super) fn read_back<M: Message>(
+    document: &M,
+    keep_unreadable: bool,
+) -> Result<Result<Parsed<M>, ReadError>, WriteError> {
+    let mut text = String::new();
+    push(document, Output::plain(&mut text))?;
+    let options = ReadOptions::default().keep_unreadable(keep_unreadable).limits(ReadLimits::NONE);
+    Ok(read::parse(text.as_bytes(), &options))
+}
+
+/// Writes the document as it is.
+pub(super) fn push<M: Message>(document: &M, mut out: Output<'_>) -> Result<(), WriteError> {
+    let shape = M::SHAPE;
+    out.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
+    document.extras().with(|kept| {
+        kept.field(shape.document, 0, &mut out, |out, kept| {
+            out.start(M::DOCUMENT);
+            out.attribute("xmlns", shape.namespace);
+            kept.attributes(out);
+            out.start_end();
+            kept.children(None, out);
+            document.write(M::ROOT, out, Kept::NONE);
+            kept.children(Some((shape.root_name(), 0)), out);
+            out.close(M::DOCUMENT);
+        });
+    });
+    match out.finish() {
+        (Some(error), _) => Err(WriteError::Io(error)),
+        (None, Some(found)) => Err(WriteError::Character { found }),
+        (None, None) => Ok(()),
+    }
+}
