@@ -94,9 +94,7 @@ impl Checker {
     /// The current element stands once too often.
     #[cold]
     pub(crate) fn repeated(&mut self, field: Field) {
-        if !self.only_missing() {
-            self.report(FindingKind::Repeated { name: field.wire, max: field.max });
-        }
+        self.report(FindingKind::Repeated { name: field.wire, max: field.max });
     }
 
     pub(crate) fn fault(&mut self, fault: Fault, found: &str) {
@@ -113,12 +111,13 @@ impl Checker {
     /// The parts kept beyond the schema.
     #[inline]
     pub fn extras(&mut self, extras: &Extras) {
-        if !extras.is_empty() && !self.only_missing() {
+        if !extras.is_empty() {
             self.beyond_schema(extras);
         }
     }
 
-    /// Of a model that no document can hold; of any other, reading tells more.
+    /// Reports the parts of a model that no document can hold. Of any other model the document is written and read
+    /// again, which reports more.
     #[cold]
     fn beyond_schema(&mut self, extras: &Extras) {
         for extra in extras.parts() {
@@ -131,6 +130,9 @@ impl Checker {
     }
 
     pub(crate) fn report(&mut self, kind: FindingKind) {
+        if self.only_missing() && !matches!(kind, FindingKind::Missing { .. } | FindingKind::MissingCurrency) {
+            return;
+        }
         let mut path = self.start.clone();
         for (field, index) in &self.path {
             push_step(&mut path, field.wire, (field.max > 1).then_some(*index));

@@ -182,18 +182,15 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
     }
 
     fn check(&self, to: &mut Checker) {
-        if let Some(fault) = self.fault()
-            && !to.only_missing()
-        {
+        if let Some(fault) = self.fault() {
             let mut found = String::new();
             Output::verbatim(&mut found).decimal(self.value);
             to.fault(fault, &found);
         }
         if self.currency.is_none() {
             to.report(FindingKind::MissingCurrency);
-        } else if let Some(kind) = self.currency_fault()
-            && !to.only_missing()
-        {
+        }
+        if let Some(kind) = self.currency_fault() {
             to.report(kind);
         }
     }
