@@ -10,7 +10,7 @@ bankrail_camt::account_message! {
     Report = "AccountReport19", a "report" {
         pagination: "RptPgntn",
         balances: {
-            /// As of the times that they state.
+            /// The balances, each as of the time that it states.
             balances: 0..* bankrail_camt::Balance = "Bal",
         }
         additional_information: "AddtlRptInf",

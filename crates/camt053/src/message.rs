@@ -10,7 +10,7 @@ bankrail_camt::account_message! {
     Statement = "AccountStatement6", a "statement" {
         pagination: "StmtPgntn",
         balances: {
-            /// As of the times that they state; a statement has at least one.
+            /// The balances, each as of the time that it states; a statement has at least one.
             balances: 1..* bankrail_camt::Balance = "Bal",
         }
         additional_information: "AddtlStmtInf",

@@ -74,7 +74,7 @@ impl Extra {
             }
         };
         let place: usize = self.inside.iter().map(step).sum();
-        // Once in a list that grows by doubling, and once in that of its sequence.
+        // Three times: a list that grows by doubling may have room for two, and the list of its sequence has one.
         3 * size_of::<Self>() + place + self.after.as_ref().map_or(0, |after| after.name.len()) + part
     }
 }

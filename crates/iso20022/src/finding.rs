@@ -158,7 +158,7 @@ pub enum FindingKind {
         found: String,
     },
     /// A BIC whose country code is not assigned.
-    #[error("the BIC {found} names no country")]
+    #[error("the country code in the BIC {found} is not assigned")]
     BicCountry {
         /// The BIC.
         found: String,

@@ -34,7 +34,7 @@ pub trait Node: Sized {
     /// name, has just been read.
     fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd>;
 
-    /// Asks the rules beyond the schema that are this element's own, when it has been read.
+    /// Applies this element's own rules beyond the schema, when it has been read.
     #[inline]
     fn settle(&self, _: &mut impl Watch) {}
 

@@ -23,7 +23,7 @@ pub fn balance<'a>(balances: &'a [Balance], kind: &BalanceCode) -> Option<&'a Ba
     balances.iter().find(|balance| balance.is(kind))
 }
 
-/// The first opening balance; where there is none, the first of the day before's closing.
+/// The first opening balance; where there is none, the first closing balance of the day before.
 pub fn opening(balances: &[Balance]) -> Option<&Balance> {
     let opening = balance(balances, &BalanceCode::OpeningBooked);
     opening.or_else(|| balance(balances, &BalanceCode::PreviouslyClosedBooked))

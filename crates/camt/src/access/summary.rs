@@ -28,7 +28,7 @@ pub fn summary_of_amounts<'a>(amounts: impl IntoIterator<Item = (&'a Direction, 
     let net = credits.sum.checked_sub(debits.sum)?;
     let sum = credits.sum.checked_add(debits.sum)?;
     for total in [&mut credits, &mut debits] {
-        // The sum of none is spelled like the others: 0.00 beside 219.50.
+        // A sum of no entries has the decimals of the sum of all: 0.00 beside 219.50.
         if total.count == 0 {
             total.sum.rescale(sum.scale());
         }

@@ -45,7 +45,7 @@ record! {
 
     /// A branch of a financial institution.
     Branch = "BranchData2" {
-        /// Its number with the bank.
+        /// The number that the bank gives the branch.
         id: 0..1 Text<35> = "Id",
         /// The name, up to 140 characters.
         name: 0..1 Text<140> = "Nm",

@@ -72,7 +72,7 @@ record! {
 }
 
 choice! {
-    /// A range of amounts by its ends, or one amount that is meant or not.
+    /// A range of amounts by one or both ends, one amount, or every amount but one.
     AmountRangeBounds = "ImpliedCurrencyAmountRangeChoice" {
         From(AmountBoundary) = "FrAmt",
         To(AmountBoundary) = "ToAmt",

@@ -15,7 +15,7 @@ record! {
         direction: 1..1 Direction = "CdtDbtInd",
         /// The date of the balance.
         date: 1..1 ~DateOrDateTime = "Dt",
-        /// When which part of the balance becomes available.
+        /// When each part of the balance becomes available.
         availability: 0..* Availability = "Avlbty",
     }
 

@@ -13,17 +13,17 @@ record! {
 
     /// The domain of a bank transaction code, and the family within it.
     BankTransactionDomain = "BankTransactionCodeStructure5" {
-        /// Such as `PMNT` for payments.
+        /// The domain, such as `PMNT` for payments.
         code: 1..1 Text<4> = "Cd" as "ExternalBankTransactionDomain1Code",
-        /// Within the domain.
+        /// The family and sub-family within the domain.
         family: 1..1 BankTransactionFamily = "Fmly",
     }
 
     /// The family and sub-family of a bank transaction code.
     BankTransactionFamily = "BankTransactionCodeStructure6" {
-        /// Such as `RCDT` for credit transfers received.
+        /// The family, such as `RCDT` for credit transfers received.
         code: 1..1 Text<4> = "Cd" as "ExternalBankTransactionFamily1Code",
-        /// Such as `ESCT` for a SEPA credit transfer.
+        /// The sub-family, such as `ESCT` for a SEPA credit transfer.
         sub_family: 1..1 Text<4> = "SubFmlyCd" as "ExternalBankTransactionSubFamily1Code",
     }
 
@@ -31,7 +31,7 @@ record! {
     ProprietaryBankTransactionCode = "ProprietaryBankTransactionCodeStructure1" {
         /// The code, up to 35 characters.
         code: 1..1 Text<35> = "Cd",
-        /// Whose code it is.
+        /// Who issued the code.
         issuer: 0..1 Text<35> = "Issr",
     }
 }

@@ -21,7 +21,7 @@ record! {
         value_date: 0..1 DateOrDateTime = "ValDt",
         /// The account servicer's reference, up to 35 characters; the one to quote to the bank.
         servicer_reference: 0..1 Text<35> = "AcctSvcrRef",
-        /// When which part of the amount becomes available.
+        /// When each part of the amount becomes available.
         availability: 0..* Availability = "Avlbty",
         /// The kind of transaction.
         bank_transaction_code: 1..1 BankTransactionCode = "BkTxCd",

@@ -37,7 +37,7 @@ record! {
         last_page: 1..1 bool = "LastPgInd" as "YesNoIndicator",
     }
 
-    /// Data beyond the message, and where in it they belong.
+    /// Supplementary data, and the element of the message that they belong to.
     SupplementaryData = "SupplementaryData1" {
         /// Where in the message the data belong, and what they are called.
         place_and_name: 0..1 Text<350> = "PlcAndNm",

@@ -7,7 +7,7 @@ record! {
     AccountInterest = "AccountInterest3" {
         /// For the day or over night.
         kind: 0..1 InterestType = "Tp",
-        /// Percentages, each perhaps for a range of balances.
+        /// The rates. Each may state the balances that it holds for.
         rates: 0..* InterestRate = "Rate",
         /// The period of the interest.
         period: 0..1 DateTimePeriod = "FrToDt",

@@ -41,11 +41,11 @@ record! {
         sum: 0..1 PlainDecimal = "Sum",
         /// The sum of the credits less the sum of the debits.
         net: 0..1 NetAmount = "TtlNetNtry",
-        /// True when the entries are only expected.
+        /// True when the entries are forecast and not booked.
         forecast: 0..1 bool = "FcstInd" as "TrueFalseIndicator",
         /// The kind of entries counted.
         bank_transaction_code: 1..1 BankTransactionCode = "BkTxCd",
-        /// When which part of the total becomes available.
+        /// When each part of the total becomes available.
         availability: 0..* Availability = "Avlbty",
     }
 
@@ -53,7 +53,7 @@ record! {
     NetAmount = "AmountAndDirection35" {
         /// The difference without a sign; without a currency.
         amount: 1..1 NonNegativeDecimal = "Amt",
-        /// Credit when credits are the greater part.
+        /// Credit when the credits exceed the debits.
         direction: 1..1 Direction = "CdtDbtInd",
     }
 }

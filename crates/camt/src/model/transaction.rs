@@ -13,7 +13,7 @@ record! {
         direction: 1..1 ~Direction = "CdtDbtInd",
         /// The amounts before and after charges and exchange.
         amount_details: 0..1 Box<AmountDetails> = "AmtDtls",
-        /// When which part of the amount becomes available.
+        /// When each part of the amount becomes available.
         availability: 0..* Availability = "Avlbty",
         /// The kind of transaction, where the entry holds several.
         bank_transaction_code: 0..1 Box<BankTransactionCode> = "BkTxCd",

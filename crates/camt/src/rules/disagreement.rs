@@ -1,4 +1,4 @@
-//! Statements of a document about its parts that the parts contradict.
+//! Counts, sums and currencies that a document states and that its parts contradict.
 
 use bankrail_iso20022::{BrokenRule, FindingKind};
 use bankrail_values::Decimal;

@@ -19,7 +19,7 @@ impl CreationTime {
         Self(DateTime::from_time(at, FRACTION_DIGITS))
     }
 
-    /// Reads a time with any number of fraction digits but none.
+    /// Reads a time with at least one fraction digit.
     ///
     /// # Errors
     /// [`ValueError`] for any other text.

@@ -53,7 +53,7 @@ fn what_is_not_xml_is_refused() {
         ("<x:y/>", "not declared"),
         ("<a b='1' b='2'/>", "twice"),
         ("<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='2'/>", "twice"),
-        ("<a xmlns:p=''/>", "taken back"),
+        ("<a xmlns:p=''/>", "undeclared"),
         ("<a xmlns:xml='u'/>", "xml"),
         ("<!DOCTYPE a>", "document type"),
     ] {

@@ -6,7 +6,7 @@ use crate::extra::Kept;
 use crate::field::{Field, MANY, Tag};
 use crate::output::Output;
 
-/// A value, perhaps one, or several.
+/// The content of a field: one value, an optional value, or several values.
 pub trait Content {
     /// The type of each.
     type Item: Node;

@@ -78,7 +78,7 @@ impl<T: Tokens> Cursor<T> {
         slot.ok_or_else(|| self.missing(name))
     }
 
-    /// That of a `1..1 ~` field.
+    /// The content of a `1..1 ~` field.
     pub fn soft<V>(&mut self, slot: Option<V>, name: &'static str) -> Result<Option<V>, Halt> {
         if slot.is_none() {
             self.report(FindingKind::Missing { name: name.to_owned() });
@@ -86,19 +86,19 @@ impl<T: Tokens> Cursor<T> {
         Ok(slot)
     }
 
-    /// That of a `0..1` field.
+    /// The content of a `0..1` field.
     #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // the same form for every cardinality
     pub fn maybe<V>(&mut self, slot: Option<V>, _: &'static str) -> Result<Option<V>, Halt> {
         Ok(slot)
     }
 
-    /// That of a `0..*` field.
+    /// The content of a `0..*` field.
     #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
     pub fn many<V>(&mut self, slot: Vec<V>, _: &'static str) -> Result<Vec<V>, Halt> {
         Ok(slot)
     }
 
-    /// That of a `1..*` field.
+    /// The content of a `1..*` field.
     pub fn some<V>(&mut self, slot: Vec<V>, name: &'static str) -> Result<Vec<V>, Halt> {
         if slot.is_empty() && !self.hands_out(name) {
             return Err(self.missing(name));

@@ -7,7 +7,8 @@ use crate::scan::{Odd, Scanner, growth};
 use crate::watch::{Memory, Watch};
 
 // The functions that take a tag are always inlined, so that the tag is a constant and comparing it takes two
-// instructions. A node is made in one place only, because it has some hundred bytes, and joining two would copy it.
+// instructions. Each makes its node in one place only, because a node has hundreds of bytes and is copied where two
+// branches that make one meet.
 impl Scanner<'_> {
     /// An element that must be there.
     #[inline(always)]

@@ -63,7 +63,7 @@ pub(crate) fn parse<'a>(mut text: &'a str, most: usize, to: &mut Vec<Attribute<'
             return Err(malformed("expected no < in an attribute value"));
         }
         if to.len() < FEW && to.iter().any(|other| other.name == name) {
-            return Err(stands_twice(name));
+            return Err(occurs_twice(name));
         }
         to.push(Attribute { name: name.into(), value: normalise(value)? });
         text = rest;
@@ -71,7 +71,7 @@ pub(crate) fn parse<'a>(mut text: &'a str, most: usize, to: &mut Vec<Attribute<'
     if to.len() > FEW {
         let names = to.iter().map(|attribute| &*attribute.name).collect();
         if let Some(name) = repeated(names) {
-            return Err(stands_twice(name));
+            return Err(occurs_twice(name));
         }
     }
     Ok(())
@@ -91,8 +91,8 @@ pub(crate) fn repeated<K: Ord + Copy>(mut keys: Vec<K>) -> Option<K> {
     })
 }
 
-pub(crate) fn stands_twice(name: &str) -> ReadErrorKind {
-    ReadErrorKind::Malformed { detail: format!("the attribute {} stands twice", shown(name)) }
+pub(crate) fn occurs_twice(name: &str) -> ReadErrorKind {
+    ReadErrorKind::Malformed { detail: format!("the attribute {} occurs twice", shown(name)) }
 }
 
 /// Resolves references and turns white space into spaces. Few values have either.

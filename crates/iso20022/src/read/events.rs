@@ -7,7 +7,7 @@ mod memory;
 
 pub(crate) use capture::is_one_element;
 
-use super::attributes::{self, Attribute, malformed, repeated, stands_twice};
+use super::attributes::{self, Attribute, malformed, occurs_twice, repeated};
 use super::decode::token_limit;
 use super::error::{LimitKind, ReadErrorKind};
 use super::halt::Halt;
@@ -190,7 +190,7 @@ impl<T: Tokens> Events<T> {
         if expanded.len() > 1
             && let Some((_, local)) = repeated(expanded)
         {
-            return Err(stands_twice(local));
+            return Err(occurs_twice(local));
         }
         self.attributes.extend(found.into_iter().map(Attribute::into_owned));
         Ok(())
@@ -233,7 +233,7 @@ impl<T: Tokens> Events<T> {
         xml.ok_or_else(|| self.limit(LimitKind::KeptBytes, self.limits.kept_bytes))
     }
 
-    /// What is read from here on can be returned as it stands, until this is said again.
+    /// Remembers the text from here on, so that an element in it can be kept as it stands, until the next call.
     #[inline]
     pub(crate) fn remember(&mut self) {
         self.tokens.remember();
@@ -436,10 +436,10 @@ pub(crate) fn push_lines(data: &str, text: &mut String) {
 fn refused_binding(prefix: &str, namespace: &str) -> Option<&'static str> {
     match (prefix, namespace) {
         ("xml", XML) => None,
-        ("xml", _) | (_, XML) => Some("the prefix xml cannot be declared otherwise"),
+        ("xml", _) | (_, XML) => Some("the prefix xml and its namespace cannot be bound to another"),
         ("xmlns", _) | (_, XMLNS) => Some("the prefix xmlns cannot be declared"),
         ("", _) => None,
-        (_, "") => Some("a prefix cannot be taken back"),
+        (_, "") => Some("a prefix other than the default cannot be undeclared"),
         (prefix, _) if !is_plain_name(prefix) => Some("expected a prefix after xmlns:"),
         _ => None,
     }

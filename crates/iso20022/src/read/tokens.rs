@@ -34,9 +34,9 @@ pub trait Tokens {
     fn more(&mut self) -> bool;
     /// Skips so many bytes of it: what stands before an element, and the element, perhaps in several steps.
     fn skip(&mut self, bytes: usize);
-    /// What follows may be asked for again, until this is said the next time.
+    /// Remembers the text from here on for [`Tokens::since`], until the next call.
     fn remember(&mut self);
-    /// What follows will not be asked for again.
+    /// Stops remembering the text.
     fn forget(&mut self);
     /// The text from a place, which was to be remembered, up to the end of the last event; `None` if it was more than
     /// may be kept.

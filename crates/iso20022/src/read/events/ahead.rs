@@ -58,7 +58,7 @@ impl<T: Tokens> Events<T> {
         self.mark
     }
 
-    /// What is passed over will not be asked for as it stands.
+    /// Stops remembering the text.
     #[inline]
     pub(crate) fn forget(&mut self) {
         self.tokens.forget();
