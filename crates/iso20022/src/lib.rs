@@ -2,6 +2,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+// `message` and `value` use `node`, `node` uses `check` and `read`, `check` uses `read`. None is used the other way round,
+// except that `read` checks the built-in types of XML Schema with the dates of `value`.
 mod check;
 mod extra;
 #[allow(clippy::exhaustive_structs)] // made by the statements
@@ -16,8 +18,6 @@ mod node;
 mod output;
 #[allow(clippy::exhaustive_structs, clippy::missing_errors_doc)]
 mod read;
-#[allow(clippy::missing_errors_doc)]
-mod scan;
 mod statement;
 mod value;
 mod watch;
@@ -53,8 +53,7 @@ pub mod __private {
         is_sound, write_field, write_field_kept, write_kept, write_simple,
     };
     pub use crate::output::Output;
-    pub use crate::read::{Ahead, Cursor, Halt, Mark, Shape, TextTokens, Tokens};
-    pub use crate::scan::{Odd, Scanner};
+    pub use crate::read::{Ahead, Cursor, Halt, Mark, Odd, Scanner, Shape, TextTokens, Tokens};
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]
     pub use arbitrary::{self, Result as Invented, Unstructured};

@@ -18,8 +18,7 @@ use crate::extra::Kept;
 use crate::field::{Fault, Tag, Unreadable};
 use crate::finding::FindingKind;
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Tokens};
-use crate::scan::{Odd, Scanner};
+use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use crate::watch::Watch;
 
 /// The content of an element: a sequence, a choice or a simple value.

@@ -2,8 +2,7 @@
 
 use super::{Node, Slot};
 use crate::field::{MANY, Tag};
-use crate::read::{Cursor, Halt, Tokens};
-use crate::scan::{Odd, Scanner};
+use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 
 /// An alternative of a choice while it is read: most occur once, one occurs several times.
 pub trait Alternative: Sized {

@@ -9,8 +9,7 @@ use super::record::Record;
 use crate::check::Checker;
 use crate::field::Tag;
 use crate::node::Node;
-use crate::read::{Ahead, Cursor, Extent, Halt, Tokens};
-use crate::scan::Odd;
+use crate::read::{Ahead, Cursor, Extent, Halt, Odd, Tokens};
 
 impl<T: Tokens> Cursor<T> {
     /// Reads elements of a sequence into their places as long as they follow as the writer writes them, from the field

@@ -3,7 +3,7 @@
 use super::{Node, Simple};
 use crate::field::{MANY, Tag};
 use crate::finding::FindingKind;
-use crate::scan::{Odd, Scanner, growth};
+use crate::read::{Odd, Scanner, growth};
 use crate::watch::{Memory, Watch};
 
 // The functions that take a tag are always inlined, so that the tag is a constant and comparing it takes two

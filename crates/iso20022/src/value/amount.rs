@@ -8,8 +8,7 @@ use crate::field::{Fault, Tag, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
 use crate::node::Node;
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Tokens};
-use crate::scan::{Odd, Scanner};
+use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use bankrail_values::{Currency, Decimal, Money};
 use std::fmt;
 

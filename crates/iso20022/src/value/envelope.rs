@@ -6,8 +6,7 @@ use crate::field::Tag;
 use crate::finding::FindingKind;
 use crate::node::Node;
 use crate::output::Output;
-use crate::read::{Cursor, Halt, ReadLimits, Tokens, is_one_element, refused_envelope};
-use crate::scan::{Odd, Scanner};
+use crate::read::{Cursor, Halt, Odd, ReadLimits, Scanner, Tokens, is_one_element, refused_envelope};
 use crate::xml::forbidden;
 
 /// Supplementary data, verbatim: one element of any namespace.

@@ -5,9 +5,9 @@ use crate::field::{Field, Tag};
 use crate::finding::{Finding, push_step};
 use crate::read::halt::Halt;
 use crate::read::path::Step;
+use crate::read::scan::{Odd, Scanner};
 use crate::read::strip::strip;
 use crate::read::tokens::{Mark, Tokens};
-use crate::scan::{Odd, Scanner};
 
 /// The bytes before the name of the next element of a sequence, whose start tag is as the writer writes it.
 #[derive(Clone, Copy, Debug)]

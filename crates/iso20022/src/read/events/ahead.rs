@@ -2,9 +2,9 @@
 
 use super::Events;
 use crate::field::Tag;
+use crate::read::scan::Scanner;
 use crate::read::strip::ends_name;
 use crate::read::tokens::{Mark, Tokens};
-use crate::scan::Scanner;
 
 /// How many bytes are read ahead to bring the end of an element into memory.
 const AHEAD: usize = 64 * 1024;

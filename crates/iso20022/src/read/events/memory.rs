@@ -2,7 +2,7 @@
 
 use super::{Events, LimitKind, Tokens};
 use crate::read::halt::Halt;
-use crate::scan::growth;
+use crate::read::scan::growth;
 
 /// Bytes of memory that a document may take, however short it is.
 const FREE: u64 = 64 * 1024;

@@ -5,8 +5,10 @@
 //! - It knows no prefixes. They are removed from an element first.
 //! - It notes the place of an element that breaks a rule beyond the schema.
 
+use super::attributes::resolve;
+use super::events::push_lines;
+use super::options::ReadLimits;
 use crate::field::Tag;
-use crate::read::{ReadLimits, push_lines, resolve};
 use crate::xml::ONES;
 
 /// Not as the writer writes it.
