@@ -8,7 +8,7 @@ use bankrail_values::{EXPIRY_GRACE, Timestamp};
 /// Runs every case on a fresh, empty cache made by `make`.
 ///
 /// # Panics
-/// With the rule that the engine breaks.
+/// If the engine breaks a rule; the panic's text states the rule.
 pub async fn token_cache_suite<C: TokenCache>(mut make: impl AsyncFnMut() -> C) {
     found_until_it_expires(&make().await).await;
     a_later_one_replaces_it(&make().await).await;

@@ -15,9 +15,10 @@ use tokio::sync::Mutex;
 
 /// Waits until a call may be made, so that the provider does not refuse it.
 ///
-/// The pacer counts what was sent by itself, under the provider's policy and [`Counting::Admitted`]. What it cannot see
-/// is allowed for by a guard: no call is let go within the guard of a window's boundary, and each is judged as of the
-/// guard earlier. No call is refused, under either algorithm and way of counting, if both hold:
+/// The pacer counts what it has let go itself, under the provider's policy and [`Counting::Admitted`]. It does not see
+/// the provider's clock nor how long a call is on its way, so it keeps a guard, a short time: it lets no call go when a
+/// window begins or ends within the guard, and judges each call as of that much earlier. No call is refused, under
+/// either algorithm and way of counting, if both hold:
 ///
 /// - each call reaches the provider when its clock shows the time at which this clock let the call go, give or take the
 ///   guard;

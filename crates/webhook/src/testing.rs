@@ -14,7 +14,7 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 /// Runs every case on a fresh, empty store made by `make`.
 ///
 /// # Panics
-/// With the rule that the engine breaks.
+/// If the engine breaks a rule; the panic's text states the rule.
 pub async fn histories_suite<H: Histories>(mut make: impl AsyncFnMut() -> H) {
     a_mandate_is_folded(&make().await).await;
     a_payment_has_two_names(&make().await).await;

@@ -59,7 +59,7 @@ impl fmt::Debug for Prometheus {
 
 /// The recorder of metrics could not be installed.
 #[derive(Debug, thiserror::Error)]
-#[error("expected a process without a recorder of metrics")]
+#[error("the process already has a recorder of metrics")]
 #[non_exhaustive]
 pub struct PrometheusError {
     source: Box<dyn Error + Send + Sync>,

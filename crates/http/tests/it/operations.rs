@@ -87,7 +87,7 @@ async fn metrics_are_served_as_prometheus_reads_them() {
     let prometheus = Prometheus::install().unwrap();
     assert_eq!(
         Prometheus::install().unwrap_err().to_string(),
-        "expected a process without a recorder of metrics",
+        "the process already has a recorder of metrics",
         "a program has one"
     );
     metrics::counter!("tests_total", "reason" => "tried").increment(2);

@@ -38,7 +38,7 @@ fn acknowledgement(delivery: u64) -> OpaqueBytes {
 /// Runs every case on a fresh, empty inbox made by `make`, then compares with the model on some random runs.
 ///
 /// # Panics
-/// With the rule that the engine breaks.
+/// If the engine breaks a rule; the panic's text states the rule.
 pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
     received_once(&make().await).await;
     oldest_in_inbox(&make().await).await;

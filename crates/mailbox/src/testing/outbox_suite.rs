@@ -56,7 +56,7 @@ fn ids(entries: &[OutboxEntry]) -> Vec<EntryId> {
 /// Runs every case on a fresh, empty outbox made by `make`, then compares with the model on some random runs.
 ///
 /// # Panics
-/// With the rule that the engine breaks.
+/// If the engine breaks a rule; the panic's text states the rule.
 pub async fn outbox_suite<O: OutboxStore>(mut make: impl AsyncFnMut() -> O) {
     enqueued_once(&make().await).await;
     oldest_in_outbox(&make().await).await;

@@ -8,7 +8,7 @@ use bankrail_values::StoreErrorKind;
 /// Runs every case on a fresh, empty store made by `make`, then compares with the model on some random runs.
 ///
 /// # Panics
-/// With the rule that the engine breaks.
+/// If the engine breaks a rule; the panic's text states the rule.
 pub async fn seen_entries_suite<S: SeenEntries>(mut make: impl AsyncFnMut() -> S) {
     counts_are_the_highest_recorded(&make().await).await;
     accounts_are_apart(&make().await).await;

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 /// - `effects()` reads that list, in any order.
 ///
 /// # Panics
-/// With the rule that the engine breaks.
+/// If the engine breaks a rule; the panic's text states the rule.
 pub async fn transactional_seen_entries_suite<S: TransactionalSeenEntries>(
     one: &S,
     other: &S,

@@ -110,9 +110,9 @@ impl HistoryState {
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "the two sorts of histories")]
 pub enum History {
-    /// Of a mandate.
+    /// The history of a mandate.
     Mandate(MandateHistory),
-    /// Of a payment.
+    /// The history of a payment.
     Payment(PaymentHistory),
 }
 

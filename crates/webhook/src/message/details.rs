@@ -31,7 +31,7 @@ pub enum Change {
     BilateralAmendment(Box<BilateralAmendment>),
     /// `status_change` (`MandateStatusChangeDetails`). Default: trigger `MSCH`.
     StatusChange(StatusChange),
-    /// None of the three: kept in [`Details::extra`] and reported.
+    /// None of the three kinds above: kept in [`Details::extra`] and reported.
     Unknown,
 }
 

@@ -104,13 +104,13 @@ pub enum RequestMismatchError {
     #[error("expected an outcome of the request's kind, found another message")]
     Kind,
     /// A header that does not echo the request.
-    #[error("header {name}: expected the original request's, found another")]
+    #[error("header {name}: expected the value of the original request, found another")]
     Header {
         /// The header.
         name: &'static str,
     },
     /// A payment outcome about another instruction.
-    #[error("{pointer}: expected the instruction's, found another")]
+    #[error("{pointer}: expected the value of the instruction, found another")]
     Instruction {
         /// The member that differs.
         pointer: &'static str,
