@@ -450,7 +450,8 @@ fn characters(text: &[u8]) -> usize {
     text.chunks(255).map(|chunk| usize::from(count(chunk))).sum()
 }
 
-/// Line and column after more bytes of UTF-8.
+/// Line and column after more bytes of UTF-8. Inlined, because it is called for every piece of every event.
+#[inline(always)]
 pub(crate) fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
     match memchr::memrchr(b'\n', over) {
         Some(last) => {
