@@ -36,8 +36,8 @@ impl WriteOptions {
     }
 
     /// Writes a document in which a part is missing that the schema demands, or that holds an entry which could not be
-    /// read ([`ReadOptions::keep_unreadable`]), so that whatever was read can be written. Default: false. Without
-    /// effect together with `schema_valid`.
+    /// read ([`keep_unreadable`](crate::ReadOptions::keep_unreadable)), so that whatever was read can be written.
+    /// Default: false. Without effect together with `schema_valid`.
     #[must_use]
     pub const fn incomplete(mut self, incomplete: bool) -> Self {
         self.incomplete = incomplete;
