@@ -55,23 +55,17 @@ impl Prepared {
 ///   other's answers share one.
 #[derive(Clone, Copy)]
 pub(super) struct Session<'a> {
-    on: On<'a>,
+    client: &'a Client,
     prepared: Option<&'a Prepared>,
     /// Whether the operation begins a transaction and commits it.
     own: bool,
-}
-
-#[derive(Clone, Copy)]
-enum On<'a> {
-    Client(&'a Client),
-    Transaction(&'a Transaction<'a>),
 }
 
 #[allow(dead_code, reason = "not used with every feature")]
 impl<'a> Session<'a> {
     /// Each statement is a transaction.
     pub(super) fn each(client: &'a Client, prepared: &'a Prepared) -> Self {
-        Self { on: On::Client(client), prepared: Some(prepared), own: false }
+        Self { client, prepared: Some(prepared), own: false }
     }
 
     /// One transaction, from [`Session::begin_with`] to [`Session::commit_with`]. If the operation ends before, the
@@ -82,40 +76,26 @@ impl<'a> Session<'a> {
 
     /// A transaction that others begin and end, on a connection of the pool.
     pub(super) fn within(transaction: &'a Transaction<'a>, prepared: &'a Prepared) -> Self {
-        Self { on: On::Transaction(transaction), prepared: Some(prepared), own: false }
+        Self::each(transaction.client(), prepared)
     }
 
     /// A caller's transaction.
     pub(super) fn of_caller(transaction: &'a Transaction<'a>) -> Self {
-        Self { on: On::Transaction(transaction), prepared: None, own: false }
+        Self { client: transaction.client(), prepared: None, own: false }
     }
 
     pub(super) async fn query(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
-        let Some(statement) = self.statement(sql, parameters).await? else {
-            return Ok(match self.on {
-                On::Client(client) => client.query_typed(sql, parameters).await?,
-                On::Transaction(transaction) => transaction.query_typed(sql, parameters).await?,
-            });
-        };
-        let values = values(parameters);
-        Ok(match self.on {
-            On::Client(client) => client.query(&statement, &values).await?,
-            On::Transaction(transaction) => transaction.query(&statement, &values).await?,
+        Ok(match self.statement(sql, parameters).await? {
+            Some(statement) => self.client.query(&statement, &values(parameters)).await?,
+            None => self.client.query_typed(sql, parameters).await?,
         })
     }
 
     /// Returns how many rows were changed.
     pub(super) async fn execute(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
-        let Some(statement) = self.statement(sql, parameters).await? else {
-            return Ok(match self.on {
-                On::Client(client) => client.execute_typed(sql, parameters).await?,
-                On::Transaction(transaction) => transaction.execute_typed(sql, parameters).await?,
-            });
-        };
-        let values = values(parameters);
-        Ok(match self.on {
-            On::Client(client) => client.execute(&statement, &values).await?,
-            On::Transaction(transaction) => transaction.execute(&statement, &values).await?,
+        Ok(match self.statement(sql, parameters).await? {
+            Some(statement) => self.client.execute(&statement, &values(parameters)).await?,
+            None => self.client.execute_typed(sql, parameters).await?,
         })
     }
 
@@ -182,10 +162,7 @@ impl<'a> Session<'a> {
             return Ok(Some(statement));
         }
         let types: Vec<Type> = parameters.iter().map(|(_, of)| of.clone()).collect();
-        let statement = match self.on {
-            On::Client(client) => client.prepare_typed(sql, &types).await?,
-            On::Transaction(transaction) => transaction.prepare_typed(sql, &types).await?,
-        };
+        let statement = self.client.prepare_typed(sql, &types).await?;
         prepared.statements().insert(sql, statement.clone());
         Ok(Some(statement))
     }
