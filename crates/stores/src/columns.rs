@@ -1,4 +1,4 @@
-//! Rows of the SQL engines: which column holds which field. A value that cannot be read back is a corrupt record.
+//! Rows of the engines that keep fields by name: which column holds which field. A value that cannot be read back is a corrupt record.
 
 use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
 use std::error::Error;
@@ -26,7 +26,6 @@ pub(crate) trait FromRow: Sized {
 }
 
 /// The row of an engine, with its columns by name.
-#[allow(dead_code, reason = "not used with every feature")]
 pub(crate) trait Columns {
     /// A number or a truth value.
     fn integer(&self, column: &str) -> Result<Option<i64>, StoreError>;
@@ -99,7 +98,7 @@ impl FromRow for bankrail_client_assertion::token::TokenGrant {
 }
 
 /// `None`: no counter is kept yet.
-#[cfg(feature = "rate-limit")]
+#[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
 impl FromRow for Option<bankrail_rate_limit::State> {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         let Some(high_water) = row.optional_instant("high_water")? else { return Ok(None) };

@@ -2,8 +2,9 @@
 
 use super::script::{RedisUrlError, Script, manager, within};
 use crate::UNREADABLE;
+use crate::columns::{Columns, corrupt, readable};
 use bankrail_mailbox::{
-    EntryId, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes,
+    EntryId, Inbox, InboxCounts, InboxEntry, InboxUpdate, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes,
     ReceiveOutcome,
 };
 use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
@@ -112,14 +113,10 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         let rows: Vec<Vec<Option<Vec<u8>>>> = self.call(operation, now, arguments).await?;
         let (mut entries, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in rows {
-            if let Some(entry) = entry(&row) {
-                entries.push(entry);
-                continue;
+            match readable(&Fields(row))? {
+                Ok(entry) => entries.push(entry),
+                Err(id) => unreadable.push(id),
             }
-            let id = row.first().and_then(|id| required(id, entry_id));
-            let id = id.ok_or_else(|| StoreError::from(StoreErrorKind::Corrupt))?;
-            tracing::error!(entry = %id, "a stored entry is unreadable");
-            unreadable.push(id);
         }
         Ok((entries, unreadable))
     }
@@ -273,35 +270,37 @@ fn outcome((word, id, acknowledgement, with): (String, String, Vec<u8>, Option<S
     })
 }
 
-/// Reads an entry of the script, in the order of its fields. `None` if it is malformed.
-fn entry(row: &[Option<Vec<u8>>]) -> Option<InboxEntry> {
-    let [id, kind, attributes, body, acknowledgement, received, conflicts_with, follows, state, attempts, last_error] =
-        row
-    else {
-        return None;
-    };
-    Some(InboxEntry {
-        id: required(id, entry_id)?,
-        kind: required(kind, |name| Kind::parse(name).ok())?,
-        attributes: attributes.clone()?.into(),
-        body: body.clone()?.into(),
-        acknowledgement: acknowledgement.clone()?.into(),
-        received_at: required(received, |text| Timestamp::from_unix_millis(text.parse().ok()?))?,
-        conflicts_with: optional(conflicts_with, entry_id)?,
-        follows: optional(follows, entry_id)?,
-        state: required(state, InboxState::from_name)?,
-        attempts: required(attempts, |text| text.parse().ok())?,
-        last_error: optional(last_error, |text| Some(text.to_owned()))?,
-    })
-}
+/// The fields of an entry, in the order in which the script returns them (`FIELDS` there).
+const FIELDS: [&str; 11] = [
+    "id",
+    "kind",
+    "attributes",
+    "body",
+    "acknowledgement",
+    "received",
+    "conflicts_with",
+    "follows",
+    "state",
+    "attempts",
+    "last_error",
+];
 
-fn required<T>(field: &Option<Vec<u8>>, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-    read(std::str::from_utf8(field.as_deref()?).ok()?)
-}
+/// An entry as the script returns it. Numbers are text.
+struct Fields(Vec<Option<Vec<u8>>>);
 
-/// Reads an optional field. The outer `None`: it is present and unreadable.
-fn optional<T>(field: &Option<Vec<u8>>, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
-    if field.is_none() { Some(None) } else { required(field, read).map(Some) }
+impl Columns for Fields {
+    fn integer(&self, column: &str) -> Result<Option<i64>, StoreError> {
+        self.text(column)?.map(|text| text.parse().map_err(corrupt)).transpose()
+    }
+
+    fn text(&self, column: &str) -> Result<Option<&str>, StoreError> {
+        self.blob(column)?.map(|bytes| str::from_utf8(bytes).map_err(corrupt)).transpose()
+    }
+
+    fn blob(&self, column: &str) -> Result<Option<&[u8]>, StoreError> {
+        let at = FIELDS.iter().position(|field| *field == column);
+        Ok(at.and_then(|at| self.0.get(at)?.as_deref()))
+    }
 }
 
 fn entry_id(text: &str) -> Option<EntryId> {
