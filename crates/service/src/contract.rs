@@ -69,35 +69,22 @@ pub(crate) fn document(options: &ProviderOptions, issuer: Option<&Issuer>) -> St
 
 /// The headers of answers.
 fn headers() -> Value {
+    let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     let header = |description: &str, schema: Value| json!({ "description": description, "schema": schema });
+    let required = |description: &str, schema: Value| {
+        let mut header = header(description, schema);
+        header["required"] = json!(true);
+        header
+    };
+    let any = || json!({ "type": "string" });
     json!({
-        "RequestKey": {
-            "description": "The key of the request.",
-            "required": true,
-            "schema": schemas::uuid(),
-        },
-        "Retry-After": {
-            "description": "The seconds after which the call is allowed.",
-            "required": true,
-            "schema": { "type": "string", "pattern": "^[0-9]+$" },
-        },
-        "RateLimit": header("What is left of each limit.", json!({ "type": "string" })),
-        "RateLimit-Policy": header("The limits.", json!({ "type": "string" })),
-        "WWW-Authenticate": {
-            "description": "The challenge (RFC 6750 section 3).",
-            "required": true,
-            "schema": { "type": "string", "pattern": "^Bearer( |$)" },
-        },
-        "Cache-Control": {
-            "description": "Whether the answer may be kept.",
-            "required": true,
-            "schema": { "type": "string" },
-        },
-        "Pragma": {
-            "description": "For HTTP/1.0 caches.",
-            "required": true,
-            "schema": { "const": "no-cache" },
-        },
+        "RequestKey": required("The key of the request.", schemas::uuid()),
+        "Retry-After": required("The seconds after which the call is allowed.", text("^[0-9]+$")),
+        "RateLimit": header("What is left of each limit.", any()),
+        "RateLimit-Policy": header("The limits.", any()),
+        "WWW-Authenticate": required("The challenge (RFC 6750 section 3).", text("^Bearer( |$)")),
+        "Cache-Control": required("Whether the answer may be kept.", any()),
+        "Pragma": required("For HTTP/1.0 caches.", json!({ "const": "no-cache" })),
     })
 }
 
