@@ -29,6 +29,24 @@ bankrail_values::options! {
     }
 }
 
+/// A key that is bound to one use by its type: [`SigningKey`], [`VerifyingKey`], [`EncryptionKey`] or
+/// [`DecryptionKey`], for code that reads keys for any of them. Each method is as that of the types.
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+pub trait KeyHandle: crate::Keyed + Clone {
+    /// The use.
+    const ROLE: crate::Role;
+
+    /// Makes a handle of a JWK, with its `kid`.
+    ///
+    /// # Errors
+    /// [`KeyError`](crate::KeyError) if the JWK does not allow the use.
+    fn from_jwk(jwk: &crate::Jwk, options: &KeyOptions) -> Result<Self, crate::KeyError>;
+
+    /// The same key under a name.
+    #[must_use]
+    fn with_kid(self, kid: &str) -> Self;
+}
+
 /// The name of a handle, which `$kid` leads to.
 macro_rules! named {
     ($handle:ident, $role:expr, $($kid:ident).+) => {
@@ -58,11 +76,15 @@ macro_rules! named {
         }
 
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-        impl crate::key_set::FromJwk for $handle {
+        impl crate::KeyHandle for $handle {
             const ROLE: Role = $role;
 
             fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
                 Self::from_jwk(jwk, options)
+            }
+
+            fn with_kid(self, kid: &str) -> Self {
+                self.with_kid(kid)
             }
         }
     };

@@ -76,15 +76,8 @@ impl<K> KeySet<K> {
     }
 }
 
-/// A key that is made of a JWK.
-pub(crate) trait FromJwk: Keyed + Clone {
-    const ROLE: crate::Role;
-    fn from_jwk(jwk: &crate::Jwk, options: &crate::KeyOptions) -> Result<Self, crate::KeyError>;
-}
-
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
-#[allow(private_bounds, reason = "the key handles are the only ones")]
-impl<K: FromJwk> KeySet<K> {
+impl<K: crate::KeyHandle> KeySet<K> {
     /// Makes a key set of the keys of a JWK set that are meant for this use.
     ///
     /// - Keys for other uses are left out: a JWK set often holds keys for several uses.
@@ -102,28 +95,38 @@ impl<K: FromJwk> KeySet<K> {
         set: &crate::JwkSet,
         options: &crate::KeyOptions,
     ) -> Result<(Self, Vec<crate::UnusableKey>), KeySetError> {
-        let (mut keys, mut unusable, mut other_use) = (Vec::new(), Vec::new(), None);
-        for (index, jwk) in set.with_places() {
-            if let Err(error) = jwk.allows(K::ROLE) {
-                other_use.get_or_insert((index, error.to_string()));
-                continue;
-            }
-            match K::from_jwk(jwk, options) {
-                Ok(key) => keys.push((index, key)),
-                Err(error) => {
-                    let kid = jwk.kid().map(bankrail_values::excerpt);
-                    unusable.push(crate::UnusableKey { index, kid, error });
-                }
-            }
-        }
+        let (keys, mut unusable) = set.for_use(options);
         let keys = unambiguous(keys, &mut unusable);
         if keys.is_empty() {
-            let refused = unusable.iter().chain(set.unusable()).min_by_key(|key| key.index);
-            let reason = refused.map(|key| (key.index, key.error.to_string())).or(other_use);
-            let (index, reason) = reason.ok_or(KeySetError::Empty)?;
-            return Err(KeySetError::NoneUsable { index, reason });
+            let first = unusable.iter().chain(set.unusable()).min_by_key(|key| key.index).ok_or(KeySetError::Empty)?;
+            return Err(KeySetError::NoneUsable { index: first.index, reason: first.error.to_string() });
         }
         Ok((Self::new(keys)?, unusable))
+    }
+}
+
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+impl crate::JwkSet {
+    /// The keys that are meant for this use, each with its index, also where several have the same `kid`; and those
+    /// that are refused, beside [`JwkSet::unusable`](crate::JwkSet::unusable). A key for another use is left out, or
+    /// refused if the set has nothing else.
+    pub fn for_use<K: crate::KeyHandle>(
+        &self,
+        options: &crate::KeyOptions,
+    ) -> (Vec<(usize, K)>, Vec<crate::UnusableKey>) {
+        let (mut keys, mut refused, mut other_use) = (Vec::new(), Vec::new(), None);
+        for (index, jwk) in self.with_places() {
+            let unusable = |error| crate::UnusableKey { index, kid: jwk.kid().map(bankrail_values::excerpt), error };
+            match jwk.allows(K::ROLE).map(|()| K::from_jwk(jwk, options)) {
+                Ok(Ok(key)) => keys.push((index, key)),
+                Ok(Err(error)) => refused.push(unusable(error)),
+                Err(error) => drop(other_use.get_or_insert(unusable(error))),
+            }
+        }
+        if keys.is_empty() && refused.is_empty() && self.unusable().is_empty() {
+            refused.extend(other_use);
+        }
+        (keys, refused)
     }
 }
 

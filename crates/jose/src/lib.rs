@@ -20,6 +20,8 @@ pub mod remote;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 pub use backend::Backend;
 pub use current_key::CurrentKey;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+pub use handle::KeyHandle;
 pub use handle::{
     ContentKey, DecryptError, DecryptionKey, EncryptError, EncryptionKey, KeyOptions, SignError, SignatureError,
     SigningKey, VerifyingKey,

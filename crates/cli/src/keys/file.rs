@@ -3,8 +3,8 @@
 use crate::failure::{Failure, causes};
 use crate::input;
 use bankrail::jose::{
-    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, PrivateKey, PublicKey,
-    SigningKey, UnusableKey, VerifyingKey,
+    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyHandle, KeyOptions, KeySet, PrivateKey, PublicKey, Role,
+    SigningKey, VerifyingKey,
 };
 
 /// The bytes of a file that are read: those of the largest JWK set.
@@ -75,71 +75,52 @@ fn from_der(bytes: &[u8]) -> Result<Material, KeyError> {
     Err(first.unwrap_or(KeyError::NotRsa))
 }
 
-/// The keys of a set. Says on standard error which of them are left out, and why.
-fn of_set<K>(
-    path: &str,
-    set: &JwkSet,
-    read: Result<(KeySet<K>, Vec<UnusableKey>), KeySetError>,
-) -> Result<KeySet<K>, Failure> {
-    let (keys, refused_keys) = read.map_err(|error| refused(path, &error))?;
-    for key in set.unusable().iter().chain(&refused_keys) {
-        let (name, kid) = (input::name(path), key.kid.as_deref().unwrap_or("none"));
-        crate::log(format_args!("{name}: key {} left out, kid {kid}: {}", key.index, causes(&key.error)));
+/// The keys of a file for one use. Says on standard error which keys of a set are left out, and why.
+fn keys<K: KeyHandle>(path: &str) -> Result<KeySet<K>, Failure> {
+    let options = KeyOptions::default();
+    let jwk = match read(path)? {
+        Material::Private(_, key) => key.into(),
+        Material::Public(..) if matches!(K::ROLE, Role::Sign | Role::Decrypt) => return Err(not_private(path)),
+        Material::Public(_, key) => key.into(),
+        Material::Jwk(jwk) => jwk,
+        Material::Set(set) => {
+            let (keys, unusable) = KeySet::from_jwk_set(&set, &options).map_err(|error| refused(path, &error))?;
+            for key in set.unusable().iter().chain(&unusable) {
+                let (name, kid) = (input::name(path), key.kid.as_deref().unwrap_or("none"));
+                crate::log(format_args!("{name}: key {} left out, kid {kid}: {}", key.index, causes(&key.error)));
+            }
+            return Ok(keys);
+        }
+    };
+    K::from_jwk(&jwk, &options).map(KeySet::from).map_err(|error| refused(path, &error))
+}
+
+/// The one key of a file for a use, under another name if one is given.
+fn key<K: KeyHandle>(path: &str, kid: Option<&str>) -> Result<K, Failure> {
+    match keys::<K>(path)?.keys().as_slice() {
+        [key] => Ok(kid.map_or(key.clone(), |kid| key.clone().with_kid(kid))),
+        _ => Err(one(path)),
     }
-    Ok(keys)
 }
 
 /// The key that signs.
 pub(crate) fn signing(path: &str, kid: Option<&str>) -> Result<SigningKey, Failure> {
-    let options = KeyOptions::default();
-    let read = match read(path)? {
-        Material::Private(_, key) => SigningKey::from_private_key(&key, &options),
-        Material::Jwk(jwk) => SigningKey::from_jwk(&jwk, &options),
-        Material::Public(..) => return Err(not_private(path)),
-        Material::Set(_) => return Err(one(path)),
-    };
-    let key = read.map_err(|error| refused(path, &error))?;
-    Ok(kid.map_or(key.clone(), |kid| key.with_kid(kid)))
+    key(path, kid)
 }
 
 /// The key that is encrypted to.
 pub(crate) fn encryption(path: &str, kid: Option<&str>) -> Result<EncryptionKey, Failure> {
-    let options = KeyOptions::default();
-    let read = match read(path)? {
-        Material::Private(_, key) => EncryptionKey::from_public_key(key.public_key(), &options),
-        Material::Public(_, key) => EncryptionKey::from_public_key(key, &options),
-        Material::Jwk(jwk) => EncryptionKey::from_jwk(&jwk, &options),
-        Material::Set(set) => match of_set(path, &set, KeySet::from_jwk_set(&set, &options))?.keys().as_slice() {
-            [key] => Ok(EncryptionKey::clone(key)),
-            _ => return Err(one(path)),
-        },
-    };
-    let key = read.map_err(|error| refused(path, &error))?;
-    Ok(kid.map_or(key.clone(), |kid| key.with_kid(kid)))
+    key(path, kid)
 }
 
 /// The keys that signatures are verified with.
 pub(crate) fn verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
-    let options = KeyOptions::default();
-    let read = match read(path)? {
-        Material::Private(_, key) => VerifyingKey::from_public_key(key.public_key(), &options),
-        Material::Public(_, key) => VerifyingKey::from_public_key(key, &options),
-        Material::Jwk(jwk) => VerifyingKey::from_jwk(&jwk, &options),
-        Material::Set(set) => return of_set(path, &set, KeySet::from_jwk_set(&set, &options)),
-    };
-    read.map(KeySet::from).map_err(|error| refused(path, &error))
+    keys(path)
 }
 
 /// The keys that decrypt.
 pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
-    let options = KeyOptions::default();
-    let read = match read(path)? {
-        Material::Private(_, key) => DecryptionKey::from_private_key(&key, &options),
-        Material::Jwk(jwk) => DecryptionKey::from_jwk(&jwk, &options),
-        Material::Public(..) => return Err(not_private(path)),
-        Material::Set(set) => return of_set(path, &set, KeySet::from_jwk_set(&set, &options)),
-    };
-    read.map(KeySet::from).map_err(|error| refused(path, &error))
+    keys(path)
 }
 
 /// A public key where a private one is expected.

@@ -121,6 +121,21 @@ impl Jwk {
     }
 }
 
+/// The key without a `kid`, for any use.
+impl From<PublicKey> for Jwk {
+    fn from(public: PublicKey) -> Self {
+        Self { public, private: None, kid: None, public_use: None, key_ops: None, alg: None }
+    }
+}
+
+/// The key without a `kid`, for any use.
+impl From<PrivateKey> for Jwk {
+    fn from(private: PrivateKey) -> Self {
+        let public = private.public_key();
+        Self { private: Some(private), ..Self::from(public) }
+    }
+}
+
 /// A JWK set: the usable keys, and the others with the reason for each.
 #[derive(Debug)]
 pub struct JwkSet {

@@ -1,7 +1,7 @@
 //! Keys from a file or a folder of files.
 
 use super::{RenewFuture, SenderKeys};
-use bankrail_jose::{Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, Role, VerifyingKey};
+use bankrail_jose::{Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, VerifyingKey};
 use bankrail_values::excerpt;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -368,22 +368,8 @@ fn is_set(file: &Path, text: &str) -> bool {
 
 /// The keys of a JWK set for verifying. Keys for other uses are no faults, unless there is no other key.
 fn from_set(set: &JwkSet) -> FileKeys {
-    let fault = |kid: Option<&str>, error: &KeyError| (kid.map(excerpt), KeyFileFault::key(error));
-    let refused = set.unusable().iter();
-    let mut unusable: Vec<_> = refused.map(|key| (key.kid.clone(), KeyFileFault::key(&key.error))).collect();
-    let (mut keys, mut other_use) = (Vec::new(), None);
-    for jwk in set.keys() {
-        if let Err(error) = jwk.allows(Role::Verify) {
-            other_use.get_or_insert(fault(jwk.kid(), &error));
-            continue;
-        }
-        match VerifyingKey::from_jwk(jwk, &KeyOptions::default()) {
-            Ok(key) => keys.push(key),
-            Err(error) => unusable.push(fault(jwk.kid(), &error)),
-        }
-    }
-    if keys.is_empty() && unusable.is_empty() {
-        unusable.extend(other_use);
-    }
-    (keys, unusable)
+    let (keys, refused) = set.for_use::<VerifyingKey>(&KeyOptions::default());
+    let unusable = set.unusable().iter().chain(&refused);
+    let unusable = unusable.map(|key| (key.kid.clone(), KeyFileFault::key(&key.error)));
+    (keys.into_iter().map(|(_, key)| key).collect(), unusable.collect())
 }
