@@ -109,7 +109,10 @@ async fn conflicts_are_kept_apart(inbox: &impl Inbox) {
     let expected = ReceiveOutcome::InProgress { id, acknowledgement: acknowledgement(2) };
     assert_eq!(again, expected, "a conflict that comes again is its own duplicate");
     let third = inbox.receive(&incoming(&[2], 3, 4), at(3)).await.expect("receive");
-    assert!(matches!(third, ReceiveOutcome::Conflict { with, .. } if with == id), "the earliest with a key in common");
+    assert!(
+        matches!(third, ReceiveOutcome::Conflict { with, .. } if with == id),
+        "a message is in conflict with the earliest entry that has a key in common"
+    );
     let leased = inbox.lease(&[], 10, lease(1, 9), at(3)).await.expect("lease");
     let marks: Vec<_> = leased.iter().map(|entry| entry.conflicts_with).collect();
     assert_eq!(marks, [None, Some(first.id()), Some(id)], "workers see which entries are in conflict, in order");
@@ -125,57 +128,110 @@ async fn results_follow_interim_messages(inbox: &impl Inbox) {
     let again = inbox.receive(&incoming(&[1], INTERIM, 3), at(2)).await.expect("receive");
     assert_eq!(again, ReceiveOutcome::InProgress { id: interim.id(), acknowledgement: acknowledgement(1) });
     let second = inbox.receive(&incoming(&[1], 2, 4), at(2)).await.expect("receive");
-    assert!(matches!(second, ReceiveOutcome::Conflict { with, .. } if with == result.id()), "two results contradict");
+    assert!(
+        matches!(second, ReceiveOutcome::Conflict { with, .. } if with == result.id()),
+        "a second result with other content is in conflict with the first"
+    );
     let first = inbox.lease(&[], 9, lease(1, 50), at(3)).await.expect("lease");
     let expected = [(interim.id(), None), (second.id(), None)];
     assert_eq!(follows(&first), expected, "a result waits for its interim message; a conflict does not");
     assert!(inbox.release(interim.id(), owner(1), at(20), "busy").await.expect("release"));
     assert!(inbox.complete(second.id(), owner(1), at(3)).await.expect("complete"));
-    assert!(inbox.lease(&[], 9, lease(1, 50), at(19)).await.expect("lease").is_empty(), "it waits for the retry too");
+    assert!(
+        inbox.lease(&[], 9, lease(1, 50), at(19)).await.expect("lease").is_empty(),
+        "a result is not leased while its interim message waits for a retry"
+    );
     assert_eq!(inbox.lease(&[], 9, lease(1, 50), at(20)).await.expect("lease").len(), 1);
     assert!(inbox.complete(interim.id(), owner(1), at(21)).await.expect("complete"));
     let then = inbox.lease(&[], 9, lease(1, 50), at(21)).await.expect("lease");
-    assert_eq!(follows(&then), [(result.id(), Some(interim.id()))], "then it is leased, marked as following");
+    assert_eq!(
+        follows(&then),
+        [(result.id(), Some(interim.id()))],
+        "a result is leased once its interim message is completed, and names it"
+    );
 
     // The result first.
     let result = inbox.receive(&incoming(&[2], 1, 5), at(30)).await.expect("receive").id();
     let late = inbox.receive(&incoming(&[2], INTERIM, 6), at(31)).await.expect("receive");
     assert!(matches!(late, ReceiveOutcome::New { .. }), "an interim message after its result is new: {late:?}");
     let first = inbox.lease(&[], 9, lease(1, 40), at(32)).await.expect("lease");
-    assert_eq!(follows(&first), [(late.id(), None)], "and is handled before the result that still waits");
+    assert_eq!(
+        follows(&first),
+        [(late.id(), None)],
+        "a late interim message is leased before the result that still waits"
+    );
     assert!(inbox.dead_letter(late.id(), owner(1), "poison", at(33)).await.expect("dead letter"));
     let then = inbox.lease(&[], 9, lease(1, 40), at(33)).await.expect("lease");
-    assert_eq!(follows(&then), [(result, Some(late.id()))], "a dead letter holds nothing up");
+    assert_eq!(
+        follows(&then),
+        [(result, Some(late.id()))],
+        "a result is leased once its interim message is a dead letter"
+    );
 
     // The result was handled before the interim message arrived.
     let result = leased(inbox, &incoming(&[3], 1, 7), lease(1, 50), at(40)).await;
     assert!(inbox.complete(result, owner(1), at(41)).await.expect("complete"));
     let late = inbox.receive(&incoming(&[3], INTERIM, 8), at(42)).await.expect("receive").id();
     let entry = inbox.find(result).await.expect("find").expect("the entry is there");
-    assert_eq!(entry.follows, None, "what is handled is left as it is");
+    assert_eq!(entry.follows, None, "a completed result does not follow an interim message that comes later");
     let leased = inbox.lease(&[], 9, lease(1, 50), at(42)).await.expect("lease");
     assert!(leased.iter().any(|entry| entry.id == late), "the late interim message is handled all the same");
 }
 
 async fn leases_run_out(inbox: &impl Inbox) {
     let id = inbox.receive(&incoming(&[1], 1, 1), at(0)).await.expect("receive").id();
-    assert!(inbox.lease(&KINDS[2..3], 5, lease(1, 9), at(0)).await.expect("lease").is_empty(), "of its kind");
-    assert!(inbox.lease(&[], 0, lease(1, 9), at(0)).await.expect("lease").is_empty(), "up to the limit");
+    assert!(
+        inbox.lease(&KINDS[2..3], 5, lease(1, 9), at(0)).await.expect("lease").is_empty(),
+        "a lease takes only entries of the kinds it asks for"
+    );
+    assert!(
+        inbox.lease(&[], 0, lease(1, 9), at(0)).await.expect("lease").is_empty(),
+        "a lease with a limit of 0 takes nothing"
+    );
     assert_eq!(inbox.lease(&KINDS[1..2], 1, lease(1, 10), at(0)).await.expect("lease").len(), 1);
-    assert!(inbox.lease(&[], 5, lease(2, 20), at(9)).await.expect("lease").is_empty(), "not before its end");
-    assert!(inbox.extend(id, lease(1, 12), at(9)).await.expect("extend"), "the owner extends");
-    assert!(!inbox.extend(id, lease(2, 99), at(9)).await.expect("extend"), "nobody else extends");
-    assert!(inbox.lease(&[], 5, lease(2, 20), at(11)).await.expect("lease").is_empty(), "the new end holds");
+    assert!(
+        inbox.lease(&[], 5, lease(2, 20), at(9)).await.expect("lease").is_empty(),
+        "a leased entry is not leased again before the end of its lease"
+    );
+    assert!(inbox.extend(id, lease(1, 12), at(9)).await.expect("extend"), "the owner extends its lease");
+    assert!(!inbox.extend(id, lease(2, 99), at(9)).await.expect("extend"), "nobody but the owner extends a lease");
+    assert!(
+        inbox.lease(&[], 5, lease(2, 20), at(11)).await.expect("lease").is_empty(),
+        "an extended lease lasts until its new end"
+    );
     let taken = inbox.lease(&[], 5, lease(2, 20), at(12)).await.expect("lease");
-    assert_eq!(taken.iter().map(|entry| entry.attempts).collect::<Vec<_>>(), [2], "free exactly at its end");
-    assert!(!inbox.complete(id, owner(1), at(13)).await.expect("complete"), "the late owner changes nothing");
-    assert!(!inbox.release(id, owner(1), at(13), "late").await.expect("release"), "the late owner changes nothing");
-    assert!(!inbox.dead_letter(id, owner(1), "late", at(13)).await.expect("dead letter"), "nor does it give up");
-    assert!(inbox.release(id, owner(2), at(50), "busy").await.expect("release"), "the owner releases");
-    assert!(inbox.lease(&[], 5, lease(3, 99), at(49)).await.expect("lease").is_empty(), "not due yet");
+    assert_eq!(
+        taken.iter().map(|entry| entry.attempts).collect::<Vec<_>>(),
+        [2],
+        "an entry is free again exactly at the end of its lease, and this is its second attempt"
+    );
+    assert!(
+        !inbox.complete(id, owner(1), at(13)).await.expect("complete"),
+        "an owner whose lease was taken over cannot complete the entry"
+    );
+    assert!(
+        !inbox.release(id, owner(1), at(13), "late").await.expect("release"),
+        "an owner whose lease was taken over cannot release the entry"
+    );
+    assert!(
+        !inbox.dead_letter(id, owner(1), "late", at(13)).await.expect("dead letter"),
+        "an owner whose lease was taken over cannot make the entry a dead letter"
+    );
+    assert!(inbox.release(id, owner(2), at(50), "busy").await.expect("release"), "the owner releases the entry");
+    assert!(
+        inbox.lease(&[], 5, lease(3, 99), at(49)).await.expect("lease").is_empty(),
+        "a released entry is not leased before the time that its owner named"
+    );
     let due = inbox.lease(&[], 5, lease(3, 60), at(50)).await.expect("lease");
-    assert_eq!(due.first().and_then(|entry| entry.last_error.as_deref()), Some("busy"), "due at its time");
-    assert!(inbox.complete(id, owner(3), at(70)).await.expect("complete"), "late, but nobody took it over");
+    assert_eq!(
+        due.first().and_then(|entry| entry.last_error.as_deref()),
+        Some("busy"),
+        "a released entry is leased at the time that its owner named, with the reason of the release"
+    );
+    assert!(
+        inbox.complete(id, owner(3), at(70)).await.expect("complete"),
+        "an owner whose lease is over may complete the entry if nobody took it over"
+    );
     assert_eq!(inbox.counts().await.expect("counts"), InboxCounts { pending: 0, completed: 1, dead_letters: 0 });
 }
 
@@ -193,24 +249,46 @@ async fn leases_are_taken_over(inbox: &impl Inbox) {
     let first = leased(inbox, &message(1), lease(1, 10), at(0)).await;
     let progress = ReceiveOutcome::InProgress { id: first, acknowledgement: acknowledgement(1) };
     let again = inbox.receive(&message(2), at(1)).await.expect("receive");
-    assert!(again == progress && !again.is_stored(), "in progress while it is leased: {again:?}");
-    assert!(inbox.lease(&[], 9, lease(2, 20), at(2)).await.expect("lease").is_empty(), "another's lease lasts");
+    assert!(again == progress && !again.is_stored(), "a leased message that comes again is in progress: {again:?}");
+    assert!(
+        inbox.lease(&[], 9, lease(2, 20), at(2)).await.expect("lease").is_empty(),
+        "an entry is not leased while another worker's lease lasts"
+    );
     assert!(inbox.extend(first, lease(1, 11), at(2)).await.expect("extend"));
     let late = inbox.lease(&[], 9, lease(2, 30), at(11)).await.expect("lease");
     assert_eq!(late.first().map(|entry| entry.id), Some(first), "a lease that ran out is taken over");
-    assert_eq!(inbox.receive(&message(4), at(11)).await.expect("receive"), progress, "with the first acknowledgement");
-    assert!(!inbox.complete(first, owner(1), at(12)).await.expect("complete"), "the first owner lost it");
+    assert_eq!(
+        inbox.receive(&message(4), at(11)).await.expect("receive"),
+        progress,
+        "a message that was taken over is in progress, with the first acknowledgement"
+    );
+    assert!(
+        !inbox.complete(first, owner(1), at(12)).await.expect("complete"),
+        "the first owner cannot complete an entry that was taken over"
+    );
     assert!(inbox.release(first, owner(2), at(13), "later").await.expect("release"));
-    assert_eq!(inbox.receive(&message(5), at(13)).await.expect("receive"), progress, "in progress once released");
-    assert_eq!(inbox.lease(&[], 9, lease(3, 40), at(13)).await.expect("lease").len(), 1, "a released one is free");
+    assert_eq!(
+        inbox.receive(&message(5), at(13)).await.expect("receive"),
+        progress,
+        "a released message that comes again is in progress, with the first acknowledgement"
+    );
+    assert_eq!(
+        inbox.lease(&[], 9, lease(3, 40), at(13)).await.expect("lease").len(),
+        1,
+        "a released entry is leased at its time"
+    );
     assert!(inbox.complete(first, owner(3), at(14)).await.expect("complete"));
     let done = inbox.receive(&message(6), at(15)).await.expect("receive");
-    assert!(matches!(done, ReceiveOutcome::Duplicate { .. }), "a completed one is a duplicate");
-    assert_eq!(*done.acknowledgement(), acknowledgement(1), "with the first acknowledgement");
-    assert_eq!(inbox.find(first).await.expect("find").map(|entry| entry.attempts), Some(3), "three leases");
+    assert!(matches!(done, ReceiveOutcome::Duplicate { .. }), "a completed message that comes again is a duplicate");
+    assert_eq!(*done.acknowledgement(), acknowledgement(1), "a duplicate has the first acknowledgement");
+    assert_eq!(
+        inbox.find(first).await.expect("find").map(|entry| entry.attempts),
+        Some(3),
+        "each of the three leases counts as an attempt"
+    );
     let conflict = leased(inbox, &incoming(&[2], 2, 7), lease(1, 60), at(16)).await;
     let entry = inbox.find(conflict).await.expect("find").expect("the entry is there");
-    assert_eq!(entry.conflicts_with, Some(first), "a conflict is leased too");
+    assert_eq!(entry.conflicts_with, Some(first), "a conflict is leased, and names the entry that it contradicts");
     assert!(inbox.complete(conflict, owner(1), at(17)).await.expect("complete"));
 }
 
@@ -219,21 +297,32 @@ async fn poison_is_given_up(inbox: &impl Inbox) {
     for number in 1..=3 {
         ids.push(inbox.receive(&incoming(&[number], number, 1), at(0)).await.expect("receive").id());
     }
-    assert!(ids.is_sorted() && ids[0] != ids[1], "numbers rise");
+    assert!(ids.is_sorted() && ids[0] != ids[1], "entries are numbered in ascending order");
     inbox.lease(&[], 9, lease(1, 10), at(0)).await.expect("lease");
     for id in &ids {
         assert!(inbox.dead_letter(*id, owner(1), "unreadable", at(1)).await.expect("dead letter"));
     }
     assert!(inbox.lease(&[], 9, lease(2, 99), at(50)).await.expect("lease").is_empty(), "a dead letter is not leased");
     let page = inbox.dead_letters(None, 2).await.expect("list");
-    assert_eq!(page.iter().map(|entry| entry.id).collect::<Vec<_>>(), ids[..2], "listed in order");
-    assert!(page.iter().all(|entry| entry.last_error.as_deref() == Some("unreadable")), "with the reason");
+    assert_eq!(
+        page.iter().map(|entry| entry.id).collect::<Vec<_>>(),
+        ids[..2],
+        "dead letters are listed in the order of their numbers"
+    );
+    assert!(
+        page.iter().all(|entry| entry.last_error.as_deref() == Some("unreadable")),
+        "dead letters are listed with the reason"
+    );
     let rest = inbox.dead_letters(Some(ids[1]), 2).await.expect("list");
-    assert_eq!(rest.iter().map(|entry| entry.id).collect::<Vec<_>>(), ids[2..], "page by page");
+    assert_eq!(
+        rest.iter().map(|entry| entry.id).collect::<Vec<_>>(),
+        ids[2..],
+        "the next page of dead letters begins after the last entry of the page before"
+    );
     let again = inbox.receive(&incoming(&[1], 1, 9), at(51)).await.expect("receive");
-    assert!(matches!(again, ReceiveOutcome::Duplicate { .. }), "a dead letter is a duplicate");
+    assert!(matches!(again, ReceiveOutcome::Duplicate { .. }), "a dead letter that comes again is a duplicate");
     assert!(inbox.resend(ids[0], at(52)).await.expect("resend"), "a dead letter can be resent");
-    assert!(!inbox.resend(ids[0], at(52)).await.expect("resend"), "once");
+    assert!(!inbox.resend(ids[0], at(52)).await.expect("resend"), "a dead letter is resent once");
     let leased = inbox.lease(&[], 9, lease(2, 99), at(52)).await.expect("lease");
     assert_eq!(leased.iter().map(|entry| (entry.id, entry.attempts)).collect::<Vec<_>>(), [(ids[0], 1)]);
 }
@@ -242,11 +331,22 @@ async fn completed_entries_are_forgotten(inbox: &impl Inbox) {
     let first = leased(inbox, &incoming(&[1], 1, 1), lease(1, 9), at(0)).await;
     inbox.complete(first, owner(1), at(5)).await.expect("complete");
     inbox.receive(&incoming(&[2], 2, 2), at(0)).await.expect("receive");
-    assert_eq!(inbox.forget(at(5)).await.expect("forget"), 0, "completed before, strictly");
-    assert_eq!(inbox.forget(at(6)).await.expect("forget"), 1, "only what was completed");
+    assert_eq!(
+        inbox.forget(at(5)).await.expect("forget"),
+        0,
+        "an entry that was completed exactly at the time of forgetting is kept"
+    );
+    assert_eq!(
+        inbox.forget(at(6)).await.expect("forget"),
+        1,
+        "one completed entry is forgotten, and none that is pending"
+    );
     assert_eq!(inbox.find(first).await.expect("find"), None);
     let again = inbox.receive(&incoming(&[1], 1, 3), at(7)).await.expect("receive");
-    assert!(matches!(again, ReceiveOutcome::New { .. }) && again.id() != first, "new again, under a new number");
+    assert!(
+        matches!(again, ReceiveOutcome::New { .. }) && again.id() != first,
+        "a message that was forgotten is new when it comes again, under another number"
+    );
 }
 
 /// Runs `steps` random operations on an empty inbox and on the model, and compares every answer.

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// # Panics
 /// If the engine breaks it.
 pub(super) async fn oldest_in_outbox(outbox: &impl OutboxStore) {
-    assert_eq!(outbox.oldest_pending().await.expect("store"), None, "nothing waits");
+    assert_eq!(outbox.oldest_pending().await.expect("store"), None, "an empty store has no oldest entry");
     let endpoint = |name: &str| EndpointId::parse(name).expect("a short name");
     for (number, name) in [(1, "a"), (2, "b"), (3, "b")] {
         let message = Outgoing {
@@ -35,7 +35,7 @@ pub(super) async fn oldest_in_outbox(outbox: &impl OutboxStore) {
         let record = DeliveryRecord { started_at: at(500), duration: Duration::ZERO, status: Some(200), note: None };
         assert!(outbox.record(entry.id, owner(1), &record, Disposition::Delivered, at(600)).await.expect("record"));
     }
-    assert_eq!(outbox.oldest_pending().await.expect("store"), Some(at(300)), "a delivered one does not");
+    assert_eq!(outbox.oldest_pending().await.expect("store"), Some(at(300)), "a delivered entry no longer waits");
     outbox.resume_endpoint(&endpoint("a")).await.expect("resume");
     assert_eq!(outbox.oldest_pending().await.expect("store"), Some(at(100)));
 }
@@ -45,7 +45,7 @@ pub(super) async fn oldest_in_outbox(outbox: &impl OutboxStore) {
 /// # Panics
 /// If the engine breaks it.
 pub(super) async fn oldest_in_inbox(inbox: &impl Inbox) {
-    assert_eq!(inbox.oldest_pending().await.expect("store"), None, "nothing waits");
+    assert_eq!(inbox.oldest_pending().await.expect("store"), None, "an empty store has no oldest entry");
     for number in 1..=3 {
         let message = Incoming {
             kind: Kind::from_static(if number == 2 { "a.kind" } else { "another.kind" }),
@@ -64,10 +64,14 @@ pub(super) async fn oldest_in_inbox(inbox: &impl Inbox) {
     for entry in leased {
         assert!(inbox.complete(entry.id, owner(1), at(600)).await.expect("complete"));
     }
-    assert_eq!(inbox.oldest_pending().await.expect("store"), Some(at(200)), "a completed one does not");
+    assert_eq!(inbox.oldest_pending().await.expect("store"), Some(at(200)), "a completed entry no longer waits");
     let leased = inbox.lease(&[], 1, lease(1, 1000), at(700)).await.expect("lease");
     for entry in leased {
         assert!(inbox.release(entry.id, owner(1), at(10_000), "later").await.expect("release"));
     }
-    assert_eq!(inbox.oldest_pending().await.expect("store"), Some(at(200)), "one that waits for later does");
+    assert_eq!(
+        inbox.oldest_pending().await.expect("store"),
+        Some(at(200)),
+        "an entry that was released until later still waits"
+    );
 }

@@ -100,8 +100,11 @@ async fn enqueued_once(outbox: &impl OutboxStore) {
         "another message is not taken for the first, and not dropped"
     );
     let other = outbox.enqueue(&outgoing(2, 1), at(7)).await.expect("enqueue");
-    assert!(matches!(other, Enqueued::New(other) if other > id), "and once for another, under a higher number");
-    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(5)), "due at once");
+    assert!(
+        matches!(other, Enqueued::New(other) if other > id),
+        "the same message id is new for another endpoint, under a higher number"
+    );
+    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(5)), "an enqueued message is due at once");
     let entry = outbox.find(id).await.expect("find").expect("the entry is there");
     let want = OutboxEntry {
         id,
@@ -118,18 +121,39 @@ async fn enqueued_once(outbox: &impl OutboxStore) {
 async fn leases_run_out(outbox: &impl OutboxStore) {
     let id = outbox.enqueue(&outgoing(1, 1), at(0)).await.expect("enqueue").id();
     assert_eq!(ids(&outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease")), [id]);
-    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(10)), "free when the lease runs out");
-    assert!(outbox.lease(all(lease(2, 20)), at(9)).await.expect("lease").is_empty(), "not before its end");
-    assert_eq!(ids(&outbox.lease(all(lease(2, 20)), at(10)).await.expect("lease")), [id], "free exactly at its end");
+    assert_eq!(
+        outbox.next_due().await.expect("next due"),
+        Some(at(10)),
+        "a leased message is due at the end of its lease"
+    );
+    assert!(
+        outbox.lease(all(lease(2, 20)), at(9)).await.expect("lease").is_empty(),
+        "a leased message is not leased again before the end of its lease"
+    );
+    assert_eq!(
+        ids(&outbox.lease(all(lease(2, 20)), at(10)).await.expect("lease")),
+        [id],
+        "a message is free again exactly at the end of its lease"
+    );
     let late = outbox.record(id, owner(1), &delivery(1), Disposition::Delivered, at(13)).await.expect("record");
-    assert!(!late, "the late owner records nothing");
-    assert!(!outbox.release(id, owner(1), at(13)).await.expect("release"), "nor releases");
+    assert!(!late, "an owner whose lease was taken over records nothing");
+    assert!(
+        !outbox.release(id, owner(1), at(13)).await.expect("release"),
+        "an owner whose lease was taken over cannot release the message"
+    );
     assert!(outbox.deliveries(id).await.expect("deliveries").is_empty());
-    assert!(outbox.release(id, owner(2), at(30)).await.expect("release"), "the owner gives back");
-    assert!(outbox.lease(all(lease(1, 99)), at(29)).await.expect("lease").is_empty(), "not due yet");
-    assert_eq!(ids(&outbox.lease(all(lease(1, 40)), at(30)).await.expect("lease")), [id], "due at its time");
+    assert!(outbox.release(id, owner(2), at(30)).await.expect("release"), "the owner releases the message");
+    assert!(
+        outbox.lease(all(lease(1, 99)), at(29)).await.expect("lease").is_empty(),
+        "a released message is not leased before the time that its owner named"
+    );
+    assert_eq!(
+        ids(&outbox.lease(all(lease(1, 40)), at(30)).await.expect("lease")),
+        [id],
+        "a released message is leased at the time that its owner named"
+    );
     let own = outbox.record(id, owner(1), &delivery(1), Disposition::Delivered, at(50)).await.expect("record");
-    assert!(own, "late, but nobody took it over");
+    assert!(own, "an owner whose lease is over may record a delivery if nobody took the message over");
 }
 
 async fn deliveries_are_recorded(outbox: &impl OutboxStore) {
@@ -151,7 +175,10 @@ async fn deliveries_are_recorded(outbox: &impl OutboxStore) {
     assert!(outbox.record(id, owner(1), &delivery(3), Disposition::Delivered, at(now)).await.expect("record"));
     let again = outbox.record(id, owner(1), &delivery(4), Disposition::Delivered, at(now)).await.expect("record");
     assert!(!again, "a delivered entry takes no more deliveries");
-    assert!(outbox.lease(all(lease(1, 999)), at(999)).await.expect("lease").is_empty(), "nor is it leased");
+    assert!(
+        outbox.lease(all(lease(1, 999)), at(999)).await.expect("lease").is_empty(),
+        "a delivered message is not leased"
+    );
     let deliveries = outbox.deliveries(id).await.expect("deliveries");
     assert_eq!(deliveries, [delivery(0), delivery(1), delivery(2), delivery(3)], "every delivery is kept, in order");
     assert_eq!(outbox.next_due().await.expect("next due"), None);
@@ -169,26 +196,41 @@ async fn endpoints_have_bounds(outbox: &impl OutboxStore) {
     assert_eq!(
         ids(&leased),
         [stored[2], stored[3], stored[1]],
-        "in turns, by due time, two of an endpoint, none of one at rest"
+        "endpoints take turns by due time, at most two messages of each, and none of one at rest"
     );
     let more = outbox.lease(request(2), at(10)).await.expect("lease");
-    assert!(more.is_empty(), "other workers' leases count");
+    assert!(more.is_empty(), "leases of all workers count towards the bound of an endpoint");
     outbox.stop_endpoint(&endpoint(1), &intervention("gone"), at(11)).await.expect("stop");
     outbox.stop_endpoint(&endpoint(1), &intervention("again"), at(12)).await.expect("stop");
     let stopped = outbox.stopped_endpoints().await.expect("stopped");
     let stopped: Vec<_> = stopped.into_iter().map(|s| (s.endpoint, s.since, s.intervention)).collect();
-    assert_eq!(stopped, [(endpoint(1), at(11), intervention("gone"))], "stopped once");
+    assert_eq!(
+        stopped,
+        [(endpoint(1), at(11), intervention("gone"))],
+        "a second stop of an endpoint changes neither its time nor its reason"
+    );
     assert!(
         outbox.record(stored[2], owner(1), &delivery(1), Disposition::RetryAt(at(12)), at(12)).await.expect("record")
     );
     outbox.enqueue(&outgoing(1, 6), at(12)).await.expect("a stopped endpoint's messages are kept");
     assert_eq!(outbox.next_due().await.expect("next due"), Some(at(20)), "a stopped endpoint is never due");
     let leased = outbox.lease(LeaseRequest::new(lease(1, 50), 1).per_endpoint(2), at(60)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[3]], "up to the limit, nothing of a stopped endpoint");
+    assert_eq!(
+        ids(&leased),
+        [stored[3]],
+        "a lease takes as many messages as its limit says, and none of a stopped endpoint"
+    );
     assert!(outbox.resume_endpoint(&endpoint(1)).await.expect("resume"));
-    assert!(!outbox.resume_endpoint(&endpoint(1)).await.expect("resume"), "once");
+    assert!(
+        !outbox.resume_endpoint(&endpoint(1)).await.expect("resume"),
+        "an endpoint that is not stopped is not resumed again"
+    );
     let leased = outbox.lease(all(lease(3, 90)), at(60)).await.expect("lease");
-    assert_eq!(leased.iter().filter(|entry| entry.message.endpoint == endpoint(1)).count(), 4, "it goes on");
+    assert_eq!(
+        leased.iter().filter(|entry| entry.message.endpoint == endpoint(1)).count(),
+        4,
+        "all messages of a resumed endpoint are leased again"
+    );
     let counts = outbox.counts(Some(&endpoint(1))).await.expect("counts");
     assert_eq!(counts, OutboxCounts { pending: 4, ..OutboxCounts::default() });
 }
@@ -205,14 +247,17 @@ async fn only_leases_that_last_count(outbox: &impl OutboxStore) {
     assert_eq!(ids(&leased), [stored[1]]);
     // The second lease has ended, whatever its delivery did: one place is free, for the entry that is due first.
     let leased = outbox.lease(request(2, 30), at(20)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[1]], "the first lease lasts and counts");
-    assert!(outbox.lease(request(3, 90), at(29)).await.expect("lease").is_empty(), "both places are taken again");
+    assert_eq!(ids(&leased), [stored[1]], "the first lease still lasts, so that one place is free");
+    assert!(
+        outbox.lease(request(3, 90), at(29)).await.expect("lease").is_empty(),
+        "no message is leased while both places of the endpoint are taken"
+    );
     assert!(
         !outbox.record(stored[1], owner(1), &delivery(1), Disposition::Delivered, at(29)).await.expect("record"),
-        "lost"
+        "an owner whose lease was taken over records nothing"
     );
     let leased = outbox.lease(request(3, 90), at(40)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[0], stored[1]], "both have ended");
+    assert_eq!(ids(&leased), [stored[0], stored[1]], "both leases are over, so that both messages are leased");
 }
 
 async fn endpoints_take_turns(outbox: &impl OutboxStore) {
@@ -223,10 +268,14 @@ async fn endpoints_take_turns(outbox: &impl OutboxStore) {
     }
     let request = |number, limit| LeaseRequest::new(lease(number, 90), limit);
     let leased = outbox.lease(request(1, 4), at(50)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[0], stored[4], stored[6], stored[1]], "each endpoint's first, then a second");
+    assert_eq!(
+        ids(&leased),
+        [stored[0], stored[4], stored[6], stored[1]],
+        "each endpoint's first message is leased before the second of any"
+    );
     stored.push(outbox.enqueue(&outgoing(3, 8), at(51)).await.expect("enqueue").id());
     let leased = outbox.lease(request(2, 2), at(51)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[5], stored[7]], "those with fewer leases, other workers' counted");
+    assert_eq!(ids(&leased), [stored[5], stored[7]], "endpoints with fewer leases of all workers are next");
     let leased = outbox.lease(request(3, 8).reserve(4), at(52)).await.expect("lease");
     assert!(leased.is_empty(), "beside two leases, eight places have to stay free");
     let leased = outbox.lease(request(3, 8).reserve(3), at(52)).await.expect("lease");
@@ -250,7 +299,11 @@ async fn the_round_goes_on_after_the_last_one(outbox: &impl OutboxStore) {
         last = Some(entry.message.endpoint);
     }
     let round = [endpoint(1), endpoint(2), endpoint(3)];
-    assert_eq!(order, round.iter().cycle().take(9).cloned().collect::<Vec<_>>(), "no backlog is emptied first");
+    assert_eq!(
+        order,
+        round.iter().cycle().take(9).cloned().collect::<Vec<_>>(),
+        "the endpoints take turns in the order of their names, after the one that was last"
+    );
 }
 
 async fn slow_endpoints_have_a_limit_of_their_own(outbox: &impl OutboxStore) {
@@ -262,10 +315,21 @@ async fn slow_endpoints_have_a_limit_of_their_own(outbox: &impl OutboxStore) {
     let request =
         |number, limit, slow_limit| LeaseRequest::new(lease(number, 90), limit).slow(&slow, slow_limit, Some(&first));
     let leased = outbox.lease(request(1, 0, 3), at(50)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[2], stored[0], stored[3]], "in a round of their own, none of the others");
-    assert!(outbox.lease(request(1, 0, 0), at(50)).await.expect("lease").is_empty(), "no place");
+    assert_eq!(
+        ids(&leased),
+        [stored[2], stored[0], stored[3]],
+        "slow endpoints take turns among themselves, and no others are leased"
+    );
+    assert!(
+        outbox.lease(request(1, 0, 0), at(50)).await.expect("lease").is_empty(),
+        "nothing is leased without a place for slow or other endpoints"
+    );
     let leased = outbox.lease(request(1, 9, 0), at(50)).await.expect("lease");
-    assert_eq!(ids(&leased), [stored[4], stored[5]], "none of the slow ones");
+    assert_eq!(
+        ids(&leased),
+        [stored[4], stored[5]],
+        "no message of a slow endpoint is leased without a place for slow endpoints"
+    );
     assert_eq!(ids(&outbox.lease(request(1, 0, 1), at(50)).await.expect("lease")), [stored[1]]);
 }
 
@@ -278,13 +342,21 @@ async fn dead_letters_are_sent_again(outbox: &impl OutboxStore) {
     for id in &stored {
         assert!(outbox.record(*id, owner(1), &delivery(1), Disposition::DeadLetter, at(1)).await.expect("record"));
     }
-    assert!(outbox.lease(all(lease(1, 99)), at(50)).await.expect("lease").is_empty(), "the dead are not leased");
+    assert!(outbox.lease(all(lease(1, 99)), at(50)).await.expect("lease").is_empty(), "dead letters are not leased");
     assert!(outbox.resend(stored[0], at(60)).await.expect("resend"));
-    assert!(!outbox.resend(stored[0], at(60)).await.expect("resend"), "once");
+    assert!(!outbox.resend(stored[0], at(60)).await.expect("resend"), "a dead letter is resent once");
     let leased = outbox.lease(all(lease(2, 99)), at(60)).await.expect("lease");
     let leased: Vec<_> = leased.iter().map(|e| (e.id, e.deliveries, e.message.message_id)).collect();
-    assert_eq!(leased, [(stored[0], 0, outgoing(1, 1).message_id)], "counted from zero, under the same message id");
-    assert_eq!(outbox.deliveries(stored[0]).await.expect("deliveries"), [delivery(1)], "what was recorded stays");
+    assert_eq!(
+        leased,
+        [(stored[0], 0, outgoing(1, 1).message_id)],
+        "a resent message has no deliveries yet, and the same message id"
+    );
+    assert_eq!(
+        outbox.deliveries(stored[0]).await.expect("deliveries"),
+        [delivery(1)],
+        "the deliveries before a message was resent are kept"
+    );
 }
 
 async fn delivered_entries_are_forgotten(outbox: &impl OutboxStore) {
@@ -292,12 +364,26 @@ async fn delivered_entries_are_forgotten(outbox: &impl OutboxStore) {
     outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease");
     outbox.record(first, owner(1), &delivery(1), Disposition::Delivered, at(5)).await.expect("record");
     outbox.enqueue(&outgoing(1, 2), at(0)).await.expect("enqueue");
-    assert_eq!(outbox.forget(at(5)).await.expect("forget"), 0, "delivered before, strictly");
-    assert_eq!(outbox.forget(at(6)).await.expect("forget"), 1, "only what was delivered");
+    assert_eq!(
+        outbox.forget(at(5)).await.expect("forget"),
+        0,
+        "a message that was delivered exactly at the time of forgetting is kept"
+    );
+    assert_eq!(
+        outbox.forget(at(6)).await.expect("forget"),
+        1,
+        "one delivered message is forgotten, and none that is pending"
+    );
     assert_eq!(outbox.find(first).await.expect("find"), None);
-    assert!(outbox.deliveries(first).await.expect("deliveries").is_empty(), "with its deliveries");
+    assert!(
+        outbox.deliveries(first).await.expect("deliveries").is_empty(),
+        "the deliveries of a forgotten message are forgotten"
+    );
     let again = outbox.enqueue(&outgoing(1, 1), at(7)).await.expect("enqueue");
-    assert!(matches!(again, Enqueued::New(id) if id > first), "new again, under a new number");
+    assert!(
+        matches!(again, Enqueued::New(id) if id > first),
+        "a message that was forgotten is new when it is enqueued again, under a higher number"
+    );
 }
 
 /// Runs `steps` random operations on an empty outbox and on the model, and compares every answer.

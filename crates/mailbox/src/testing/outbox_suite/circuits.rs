@@ -28,20 +28,36 @@ pub(super) async fn held_endpoints_are_left_alone(outbox: &impl OutboxStore) {
     assert!(circuits(outbox).await.is_empty());
     outbox.hold_endpoint(&endpoint(1), rest(30)).await.expect("hold");
     outbox.hold_endpoint(&endpoint(2), open(1, 20)).await.expect("hold");
-    assert_eq!(circuits(outbox).await, [of(1, rest(30)), of(2, open(1, 20))], "by name");
+    assert_eq!(
+        circuits(outbox).await,
+        [of(1, rest(30)), of(2, open(1, 20))],
+        "circuits are in the order of the names of their endpoints"
+    );
     let leased = outbox.lease(all(lease(1, 25)), at(19)).await.expect("lease");
-    assert_eq!(ids(&leased), stored[2..], "neither at rest nor open");
-    assert_eq!(leased.first().and_then(|entry| entry.circuit), None, "and it is well");
+    assert_eq!(ids(&leased), stored[2..], "no message of an endpoint at rest or with an open circuit is leased");
+    assert_eq!(
+        leased.first().and_then(|entry| entry.circuit),
+        None,
+        "a message of an endpoint that is well has no circuit"
+    );
     assert!(outbox.record(stored[2], owner(1), &delivery(1), Disposition::Delivered, at(19)).await.expect("record"));
-    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(20)), "due when the first may be leased");
+    assert_eq!(
+        outbox.next_due().await.expect("next due"),
+        Some(at(20)),
+        "the next due time is that at which the first endpoint is no longer held"
+    );
     let leased = outbox.lease(all(lease(1, 25)), at(20)).await.expect("lease");
-    assert_eq!(ids(&leased), stored[1..2], "exactly at its end");
-    assert_eq!(leased.first().and_then(|entry| entry.circuit), Some(open(1, 20)), "its worker knows of the trial");
+    assert_eq!(ids(&leased), stored[1..2], "an endpoint is tried exactly at the end of its open circuit");
+    assert_eq!(
+        leased.first().and_then(|entry| entry.circuit),
+        Some(open(1, 20)),
+        "the message of a trial has the circuit"
+    );
     let found = outbox.find(stored[1]).await.expect("find").expect("the entry is there");
-    assert_eq!(found.circuit, None, "only leased entries have it");
+    assert_eq!(found.circuit, None, "an entry that is found without a lease has no circuit");
     assert_eq!(outbox.next_due().await.expect("next due"), Some(at(25)));
     let leased = outbox.lease(all(lease(2, 90)), at(30)).await.expect("lease");
-    assert_eq!(ids(&leased), stored[..2], "the lease of the trial is over, and so is the rest");
+    assert_eq!(ids(&leased), stored[..2], "messages are leased when the lease of the trial and the rest are over");
 }
 
 pub(super) async fn a_trial_is_one_entry_of_all_workers(outbox: &impl OutboxStore) {
@@ -52,45 +68,73 @@ pub(super) async fn a_trial_is_one_entry_of_all_workers(outbox: &impl OutboxStor
     let leased = outbox.lease(all(lease(1, 30)).per_endpoint(1), at(9)).await.expect("lease");
     assert_eq!(ids(&leased), stored[..1]);
     outbox.hold_endpoint(&endpoint(1), open(1, 20)).await.expect("hold");
-    assert!(outbox.lease(all(lease(2, 90)), at(20)).await.expect("lease").is_empty(), "one is under way still");
+    assert!(
+        outbox.lease(all(lease(2, 90)), at(20)).await.expect("lease").is_empty(),
+        "there is no trial while a delivery to the endpoint is under way"
+    );
     let trial = outbox.lease(all(lease(2, 90)), at(30)).await.expect("lease");
-    assert_eq!(ids(&trial), stored[..1], "one of four");
-    assert!(outbox.lease(all(lease(3, 99)), at(31)).await.expect("lease").is_empty(), "while the trial is under way");
+    assert_eq!(ids(&trial), stored[..1], "one of four messages is the trial");
+    assert!(
+        outbox.lease(all(lease(3, 99)), at(31)).await.expect("lease").is_empty(),
+        "nothing is leased while the trial is under way"
+    );
     outbox.hold_endpoint(&endpoint(1), open(2, 70)).await.expect("hold");
     let failed = outbox.record(stored[0], owner(2), &delivery(1), Disposition::RetryAt(at(99)), at(40)).await;
     assert!(failed.expect("record"));
-    assert!(outbox.lease(all(lease(3, 99)), at(69)).await.expect("lease").is_empty(), "open again");
+    assert!(
+        outbox.lease(all(lease(3, 99)), at(69)).await.expect("lease").is_empty(),
+        "nothing is leased while the circuit is open again after a failed trial"
+    );
     assert_eq!(ids(&outbox.lease(all(lease(3, 99)), at(70)).await.expect("lease")), stored[1..2]);
     outbox.close_circuit(&endpoint(1), 2, at(71)).await.expect("close");
     assert!(circuits(outbox).await.is_empty());
-    assert_eq!(ids(&outbox.lease(all(lease(3, 99)), at(72)).await.expect("lease")), stored[2..], "closed");
+    assert_eq!(
+        ids(&outbox.lease(all(lease(3, 99)), at(72)).await.expect("lease")),
+        stored[2..],
+        "the other messages are leased once the circuit is closed"
+    );
 }
 
 pub(super) async fn circuits_are_joined_and_closed(outbox: &impl OutboxStore) {
     let hold = async |circuit| outbox.hold_endpoint(&endpoint(1), circuit).await.expect("hold");
     hold(open(1, 20)).await;
     hold(open(1, 25)).await;
-    assert_eq!(circuits(outbox).await, [of(1, open(1, 20))], "the first of one number stays");
+    assert_eq!(
+        circuits(outbox).await,
+        [of(1, open(1, 20))],
+        "of two circuits with one number of openings the first stays"
+    );
     hold(Circuit { rests_until: Some(at(50)), ..open(3, 30) }).await;
     hold(open(2, 90)).await;
     hold(rest(40)).await;
     let joined = Circuit { rests_until: Some(at(50)), ..open(3, 30) };
-    assert_eq!(circuits(outbox).await, [of(1, joined)], "the highest number and the latest rest");
+    assert_eq!(
+        circuits(outbox).await,
+        [of(1, joined)],
+        "joined circuits have the highest number of openings and the latest rest"
+    );
     outbox.close_circuit(&endpoint(1), 3, at(49)).await.expect("close");
-    assert_eq!(circuits(outbox).await, [of(1, rest(50))], "a rest that lasts stays");
+    assert_eq!(circuits(outbox).await, [of(1, rest(50))], "closing keeps a rest that lasts");
     outbox.close_circuit(&endpoint(1), 0, at(50)).await.expect("close");
-    assert!(circuits(outbox).await.is_empty(), "until its end");
+    assert!(circuits(outbox).await.is_empty(), "closing at the end of the rest leaves no circuit");
     outbox.close_circuit(&endpoint(1), 0, at(50)).await.expect("closing what is closed changes nothing");
     hold(open(1, 30)).await;
     outbox.close_circuit(&endpoint(1), 0, at(20)).await.expect("close");
-    assert_eq!(circuits(outbox).await, [of(1, open(1, 30))], "the delivery began before it opened");
+    assert_eq!(
+        circuits(outbox).await,
+        [of(1, open(1, 30))],
+        "a delivery that began before the circuit opened does not close it"
+    );
     outbox.close_circuit(&endpoint(1), 1, at(30)).await.expect("close");
-    assert!(circuits(outbox).await.is_empty(), "its trial closes it");
+    assert!(circuits(outbox).await.is_empty(), "a trial that succeeded closes the circuit");
     hold(joined).await;
-    assert!(!outbox.resume_endpoint(&endpoint(1)).await.expect("resume"), "it was not stopped");
-    assert!(circuits(outbox).await.is_empty(), "and is resumed from whatever holds it");
+    assert!(
+        !outbox.resume_endpoint(&endpoint(1)).await.expect("resume"),
+        "an endpoint that was not stopped is not resumed"
+    );
+    assert!(circuits(outbox).await.is_empty(), "resuming an endpoint that was not stopped removes its circuit");
     hold(joined).await;
     outbox.stop_endpoint(&endpoint(1), &intervention("gone"), at(60)).await.expect("stop");
     assert!(outbox.resume_endpoint(&endpoint(1)).await.expect("resume"));
-    assert!(circuits(outbox).await.is_empty(), "from all at once");
+    assert!(circuits(outbox).await.is_empty(), "resuming a stopped endpoint removes its circuit");
 }

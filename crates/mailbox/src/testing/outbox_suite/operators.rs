@@ -31,17 +31,29 @@ pub(super) async fn entries_are_listed_without_payload(outbox: &impl OutboxStore
     // In turn: the endpoint after the one that was leased last.
     outbox.lease(LeaseRequest::new(lease(2, 60), 1).after(Some(&endpoint(1))), at(12)).await.expect("lease");
     let query = OutboxQuery::new;
-    assert_eq!(listed(outbox, query()).await, stored, "all, in order");
+    assert_eq!(
+        listed(outbox, query()).await,
+        stored,
+        "without conditions all entries are listed, in the order of their numbers"
+    );
     assert_eq!(listed(outbox, query().limit(2)).await, stored[..2]);
-    assert_eq!(listed(outbox, query().limit(2).after(stored[1])).await, stored[2..4], "by pages");
+    assert_eq!(
+        listed(outbox, query().limit(2).after(stored[1])).await,
+        stored[2..4],
+        "the next page begins after the last entry of the page before"
+    );
     assert_eq!(listed(outbox, query().limit(0)).await, []);
     assert_eq!(listed(outbox, query().endpoint(endpoint(2))).await, [stored[1], stored[3]]);
     assert_eq!(listed(outbox, query().kind(Kind::from_static("another.kind"))).await, [stored[2]]);
-    assert_eq!(listed(outbox, query().enqueued_before(at(3))).await, stored[..2], "strictly before");
+    assert_eq!(
+        listed(outbox, query().enqueued_before(at(3))).await,
+        stored[..2],
+        "entries enqueued exactly at the time are not listed"
+    );
     assert_eq!(listed(outbox, query().state(OutboxState::DeadLetter)).await, stored[..1]);
     assert_eq!(listed(outbox, query().state(OutboxState::Delivered)).await, []);
     let waiting = query().state(OutboxState::Pending).endpoint(endpoint(1)).enqueued_before(at(5));
-    assert_eq!(listed(outbox, waiting).await, [stored[2]], "all conditions together");
+    assert_eq!(listed(outbox, waiting).await, [stored[2]], "an entry is listed if it meets all conditions");
     let message = outgoing(1, 1);
     let want = OutboxSummary {
         id: stored[0],
@@ -56,9 +68,17 @@ pub(super) async fn entries_are_listed_without_payload(outbox: &impl OutboxStore
         finished_at: Some(at(11)),
         dropped: None,
     };
-    assert_eq!(outbox.summary(stored[0]).await.expect("summary"), Some(want), "as it is now");
+    assert_eq!(
+        outbox.summary(stored[0]).await.expect("summary"),
+        Some(want),
+        "the summary shows the entry as it is now"
+    );
     let leased = outbox.summary(stored[1]).await.expect("summary").expect("the entry is there");
-    assert_eq!((leased.leased_until, leased.finished_at), (Some(at(60)), None), "a worker has it");
+    assert_eq!(
+        (leased.leased_until, leased.finished_at),
+        (Some(at(60)), None),
+        "the summary shows until when the entry is leased"
+    );
     assert_eq!(outbox.summary(EntryId::new(999_999)).await.expect("summary"), None);
 }
 
@@ -69,27 +89,50 @@ pub(super) async fn dropped_entries_are_never_delivered(outbox: &impl OutboxStor
     }
     let drops = intervention("sent by other means");
     let drop_entry = async |id, now| outbox.drop_entry(id, &drops, at(now)).await.expect("drop");
-    assert_eq!(drop_entry(stored[0], 1).await, DropOutcome::Dropped, "a pending entry");
-    assert_eq!(ids(&outbox.lease(all(lease(1, 10)), at(2)).await.expect("lease")), stored[1..], "is not leased");
-    assert_eq!(drop_entry(stored[1], 9).await, DropOutcome::Leased { until: at(10) }, "it may be under way");
+    assert_eq!(drop_entry(stored[0], 1).await, DropOutcome::Dropped, "a pending entry can be dropped");
+    assert_eq!(
+        ids(&outbox.lease(all(lease(1, 10)), at(2)).await.expect("lease")),
+        stored[1..],
+        "a dropped entry is not leased"
+    );
+    assert_eq!(
+        drop_entry(stored[1], 9).await,
+        DropOutcome::Leased { until: at(10) },
+        "a leased entry is not dropped, because its delivery may be under way"
+    );
     assert!(outbox.record(stored[1], owner(1), &delivery(1), Disposition::DeadLetter, at(9)).await.expect("record"));
-    assert_eq!(drop_entry(stored[1], 9).await, DropOutcome::Dropped, "a dead letter");
-    assert!(!outbox.resend(stored[1], at(9)).await.expect("resend"), "is not resent");
+    assert_eq!(drop_entry(stored[1], 9).await, DropOutcome::Dropped, "a dead letter can be dropped");
+    assert!(!outbox.resend(stored[1], at(9)).await.expect("resend"), "a dropped entry is not resent");
     assert_eq!(outbox.resend_all(&endpoint(1), at(9)).await.expect("resend"), 0);
-    assert_eq!(drop_entry(stored[2], 10).await, DropOutcome::Dropped, "from the end of the lease on");
+    assert_eq!(
+        drop_entry(stored[2], 10).await,
+        DropOutcome::Dropped,
+        "an entry can be dropped from the end of its lease on"
+    );
     let late = outbox.record(stored[2], owner(1), &delivery(1), Disposition::Delivered, at(11)).await;
-    assert!(!late.expect("record"), "its late owner records nothing");
-    assert!(!outbox.release(stored[2], owner(1), at(11)).await.expect("release"), "nor gives it back");
+    assert!(!late.expect("record"), "the owner of the lease that is over records nothing for a dropped entry");
+    assert!(
+        !outbox.release(stored[2], owner(1), at(11)).await.expect("release"),
+        "the owner of the lease that is over cannot release a dropped entry"
+    );
     assert!(outbox.record(stored[3], owner(1), &delivery(1), Disposition::Delivered, at(11)).await.expect("record"));
     for id in [stored[0], stored[3], EntryId::new(999_999)] {
-        assert_eq!(drop_entry(id, 12).await, DropOutcome::NotOpen, "dropped, delivered or not there");
+        assert_eq!(
+            drop_entry(id, 12).await,
+            DropOutcome::NotOpen,
+            "an entry that is dropped, delivered or not there cannot be dropped"
+        );
     }
     assert!(outbox.lease(all(lease(2, 99)), at(50)).await.expect("lease").is_empty());
     assert_eq!(outbox.next_due().await.expect("next due"), None);
     let kept = outbox.summary(stored[1]).await.expect("summary").expect("it is kept");
     assert_eq!((kept.state, kept.finished_at, kept.dropped), (OutboxState::Dropped, Some(at(9)), Some(drops.clone())));
     assert_eq!(outbox.find(stored[1]).await.expect("find").expect("it is kept").state, OutboxState::Dropped);
-    assert_eq!(outbox.deliveries(stored[1]).await.expect("deliveries"), [delivery(1)], "with its deliveries");
+    assert_eq!(
+        outbox.deliveries(stored[1]).await.expect("deliveries"),
+        [delivery(1)],
+        "the deliveries of a dropped entry are kept"
+    );
     let dropped = OutboxQuery::new().state(OutboxState::Dropped);
     assert_eq!(listed(outbox, dropped.clone()).await, stored[..3]);
     assert_eq!(listed(outbox, OutboxQuery::new().state(OutboxState::Delivered)).await, [stored[3]]);
@@ -98,8 +141,12 @@ pub(super) async fn dropped_entries_are_never_delivered(outbox: &impl OutboxStor
     assert_eq!(outbox.counts(Some(&endpoint(1))).await.expect("counts"), counts);
     assert_eq!(outbox.counts(Some(&endpoint(2))).await.expect("counts"), OutboxCounts::default());
     let again = outbox.enqueue(&outgoing(1, 1), at(13)).await.expect("enqueue");
-    assert_eq!(again, Enqueued::AlreadyStored(stored[0]), "its message id stays taken");
-    assert_eq!(outbox.forget(at(10)).await.expect("forget"), 2, "until it is forgotten");
+    assert_eq!(again, Enqueued::AlreadyStored(stored[0]), "the message id of a dropped entry stays taken");
+    assert_eq!(
+        outbox.forget(at(10)).await.expect("forget"),
+        2,
+        "entries that were dropped before the time are forgotten"
+    );
     assert_eq!(listed(outbox, dropped).await, [stored[2]]);
     assert!(matches!(outbox.enqueue(&outgoing(1, 1), at(14)).await.expect("enqueue"), Enqueued::New(_)));
 }
@@ -113,12 +160,20 @@ pub(super) async fn all_dead_letters_of_an_endpoint_are_resent(outbox: &impl Out
     for id in &stored[..6] {
         assert!(outbox.record(*id, owner(1), &delivery(1), Disposition::DeadLetter, at(1)).await.expect("record"));
     }
-    assert_eq!(outbox.resend_all(&endpoint(1), at(20)).await.expect("resend"), 3, "those of this endpoint");
-    assert_eq!(outbox.resend_all(&endpoint(1), at(20)).await.expect("resend"), 0, "once");
+    assert_eq!(
+        outbox.resend_all(&endpoint(1), at(20)).await.expect("resend"),
+        3,
+        "all dead letters of the endpoint are resent, and none of another"
+    );
+    assert_eq!(outbox.resend_all(&endpoint(1), at(20)).await.expect("resend"), 0, "dead letters are resent once");
     let leased = outbox.lease(all(lease(2, 99)), at(20)).await.expect("lease");
     let leased: Vec<_> = leased.iter().map(|entry| (entry.id, entry.deliveries, entry.due)).collect();
     let fresh = |id: EntryId| (id, 0, at(20));
-    assert_eq!(leased, [(stored[6], 0, at(0)), fresh(stored[0]), fresh(stored[2]), fresh(stored[4])], "from zero");
+    assert_eq!(
+        leased,
+        [(stored[6], 0, at(0)), fresh(stored[0]), fresh(stored[2]), fresh(stored[4])],
+        "resent entries have no deliveries yet, and are due at once"
+    );
     let left = outbox.counts(Some(&endpoint(0))).await.expect("counts");
     assert_eq!(left, OutboxCounts { dead_letters: 3, ..OutboxCounts::default() });
 }
@@ -143,6 +198,14 @@ pub(super) async fn backlogs_are_told_by_endpoint(outbox: &impl OutboxStore) {
         oldest_due: oldest_due.map(at),
     };
     let all = [backlog(1, 2, 0, Some(7)), backlog(2, 0, 1, None), backlog(3, 1, 0, Some(5))];
-    assert_eq!(outbox.backlogs(None, 9).await.expect("backlogs"), all, "by name; stopped or leased, too");
-    assert_eq!(outbox.backlogs(Some(&endpoint(1)), 1).await.expect("backlogs"), all[1..2], "by pages");
+    assert_eq!(
+        outbox.backlogs(None, 9).await.expect("backlogs"),
+        all,
+        "endpoints are in the order of their names; stopped ones and leased messages count"
+    );
+    assert_eq!(
+        outbox.backlogs(Some(&endpoint(1)), 1).await.expect("backlogs"),
+        all[1..2],
+        "the next page begins after the endpoint of the page before"
+    );
 }
