@@ -21,6 +21,20 @@ pub(super) enum Got {
     NotRun(String),
 }
 
+impl Got {
+    /// The answer.
+    ///
+    /// # Errors
+    /// What to say of a row that needed it.
+    pub(super) fn answer(self) -> Result<Answer, Verdict> {
+        match self {
+            Self::Answer(answer) => Ok(answer),
+            Self::Nothing(why) => Err(Verdict::Failed(format!("expected an answer, found none: {why}"))),
+            Self::NotRun(why) => Err(Verdict::NotRun(why)),
+        }
+    }
+}
+
 /// The endpoint of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endpoint {
@@ -113,12 +127,7 @@ impl Judge {
         got: Got,
         judge: impl FnOnce(&Answer) -> Verdict,
     ) {
-        let verdict = match got {
-            Got::Answer(answer) => judge(&answer),
-            Got::Nothing(why) => Verdict::Failed(format!("expected an answer, found none: {why}")),
-            Got::NotRun(why) => Verdict::NotRun(why),
-        };
-        self.row(id, title, verdict);
+        self.row(id, title, got.answer().map_or_else(|verdict| verdict, |answer| judge(&answer)));
     }
 
     /// A right assertion, another one each time.

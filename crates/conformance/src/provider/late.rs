@@ -1,7 +1,7 @@
 //! What is judged when everything else was asked: request keys, metadata, the end of a token, limits.
 
 use super::body;
-use super::judge::{Endpoint, Got, Judge, differs};
+use super::judge::{Endpoint, Judge, differs};
 use super::refusals::refused;
 use super::token::{bearer, bearer_of, form};
 use super::wire::Call;
@@ -68,36 +68,34 @@ pub(super) async fn metadata(judge: &mut Judge) {
 /// A token without the scope of statements (Specification: "Authentication", 4).
 pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
     let (id, title) = ("S22.10", "a token without the scope of statements gets no statement");
-    if !judge.wants(id) {
-        return Ok(());
+    if judge.wants(id) {
+        let verdict = statement_without_scope(judge).await?;
+        judge.row(id, title, verdict);
     }
+    Ok(())
+}
+
+async fn statement_without_scope(judge: &mut Judge) -> Result<Verdict, JudgeError> {
     let of_statements = |scope: &str| scope.to_ascii_uppercase().contains("STATEMENT");
     // Names of scopes are the provider's: what another is for shows only beside one that is of statements.
     let known = judge.target.scopes.iter().any(|scope| of_statements(scope));
     let other = judge.target.scopes.iter().find(|scope| known && !of_statements(scope)).cloned();
     let (Some(scope), Some(account)) = (other, judge.target.customer.accounts.first().cloned()) else {
         let why = "no scope of the customer is of something else; --scope names one";
-        judge.row(id, title, Verdict::NotSeen(why.to_owned()));
-        return Ok(());
+        return Ok(Verdict::NotSeen(why.to_owned()));
     };
     let assertion = judge.assertion();
     let call = Call::token(&judge.target, &form(judge, &assertion, &scope)?);
-    let token = match judge.call(Endpoint::Token, call).await {
-        Got::Answer(answer) => bearer(&answer),
-        Got::Nothing(_) => None,
-        Got::NotRun(why) => {
-            judge.row(id, title, Verdict::NotRun(why));
-            return Ok(());
-        }
+    let token = match judge.call(Endpoint::Token, call).await.answer() {
+        Err(verdict @ Verdict::NotRun(_)) => return Ok(verdict),
+        answer => answer.ok().and_then(|answer| bearer(&answer)),
     };
     let Some(token) = token else {
-        judge.row(id, title, Verdict::NotSeen("there is no token with this scope alone".to_owned()));
-        return Ok(());
+        return Ok(Verdict::NotSeen("there is no token with this scope alone".to_owned()));
     };
     let call = Call::statement(&judge.target, &token.token, &json!({ "accountId": account }));
-    let got = judge.call(Endpoint::Statement, call).await;
-    judge.row_of(id, title, got, refused);
-    Ok(())
+    let answer = judge.call(Endpoint::Statement, call).await.answer();
+    Ok(answer.map_or_else(|verdict| verdict, |answer| refused(&answer)))
 }
 
 /// Waits for the end of the token, if that is within `--wait` (Specification: "Authentication", 3).

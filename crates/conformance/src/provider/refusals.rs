@@ -3,7 +3,7 @@
 
 use super::body;
 use super::forge::{Signed, now};
-use super::judge::{Endpoint, Got, Judge, differs, status_of};
+use super::judge::{Endpoint, Judge, differs, status_of};
 use super::target::Target;
 use super::token::{bearer_of, form};
 use super::wire::{Answer, Call};
@@ -199,13 +199,9 @@ async fn unknown_account(judge: &mut Judge, token: &str) {
         return;
     }
     let call = Call::statement(&judge.target, token, &json!({ "accountId": FIFTEEN_ZEROS }));
-    let got = judge.call(Endpoint::Statement, call).await;
-    let verdicts: Vec<Verdict> = match &got {
-        Got::NotRun(why) => IDS.iter().map(|_| Verdict::NotRun(why.clone())).collect(),
-        Got::Nothing(why) => {
-            IDS.iter().map(|_| Verdict::Failed(format!("expected an answer, found none: {why}"))).collect()
-        }
-        Got::Answer(answer) => error_rows(answer).into(),
+    let verdicts = match judge.call(Endpoint::Statement, call).await.answer() {
+        Ok(answer) => error_rows(&answer),
+        Err(verdict) => [(); IDS.len()].map(|()| verdict.clone()),
     };
     for ((id, title), verdict) in IDS.into_iter().zip(verdicts) {
         judge.row(id, title, verdict);

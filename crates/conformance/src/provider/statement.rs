@@ -211,15 +211,12 @@ pub(super) async fn ask(judge: &mut Judge, request: &Value) -> Result<Result<Sta
     let token = bearer_of(judge).await?;
     let call = Call::statement(&judge.target, &token, request);
     let account = request.get("accountId").and_then(Value::as_str).unwrap_or_default();
-    Ok(match judge.call(Endpoint::Statement, call).await {
-        Got::NotRun(why) => Err(Verdict::NotRun(why)),
-        Got::Nothing(why) => Err(Verdict::Failed(format!("expected an answer, found none: {why}"))),
-        Got::Answer(answer) => match status_of(&answer, &[200]) {
-            Verdict::Passed => View::of(&answer, account).statement("").ok_or_else(|| {
-                let what = "expected a statement, found an answer that cannot be read";
-                Verdict::Failed(what.to_owned())
-            }),
-            other => Err(other),
-        },
-    })
+    let answer = judge.call(Endpoint::Statement, call).await.answer();
+    Ok(answer.and_then(|answer| match status_of(&answer, &[200]) {
+        Verdict::Passed => View::of(&answer, account).statement("").ok_or_else(|| {
+            let what = "expected a statement, found an answer that cannot be read";
+            Verdict::Failed(what.to_owned())
+        }),
+        other => Err(other),
+    }))
 }
