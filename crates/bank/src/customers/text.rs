@@ -11,8 +11,8 @@ pub(super) use self::draft::Draft;
 pub(super) use self::members::Reader;
 
 use super::check::Checker;
-use super::files::Files;
 use super::{CustomerRecord, CustomersError};
+use std::cell::RefCell;
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -23,14 +23,14 @@ impl CustomerRecord {
     /// # Errors
     /// [`CustomersError`] with all faults, each with file, line and column.
     pub fn from_toml(file: impl AsRef<Path>, text: &str) -> Result<Self, CustomersError> {
-        let mut files = Files::default();
-        let mut reader = Reader::new(file.as_ref(), text, &mut files, false);
-        let draft = Draft::read(&mut reader);
+        let files = RefCell::default();
+        let reader = Reader::new(file.as_ref(), text, &files, false);
+        let draft = Draft::read(&reader);
         let mut checker = Checker::default();
-        checker.check(draft.parts(), &draft);
+        draft.iter().for_each(|draft| checker.check(draft.parts(), draft));
         let mut faults = reader.finish().faults;
         faults.extend(checker.faults());
-        match draft.into_record() {
+        match draft.and_then(Draft::into_record) {
             Some(record) if faults.is_empty() => Ok(record),
             _ => Err(CustomersError::of(faults)),
         }

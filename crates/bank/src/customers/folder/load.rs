@@ -5,6 +5,7 @@ use crate::customers::check::Checker;
 use crate::customers::files::Files;
 use crate::customers::text::{Draft, Reader};
 use crate::customers::{CustomerBook, CustomerFault, CustomerProblem, CustomersError, Place};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// What was read last.
@@ -12,13 +13,13 @@ use std::path::{Path, PathBuf};
 pub(super) struct Loaded {
     /// The customers' files, or `None` if the folder could not be read.
     names: Option<Vec<PathBuf>>,
-    files: Files,
+    files: RefCell<Files>,
 }
 
 impl Loaded {
     /// Whether a file may have come, gone or changed since the last reading.
     pub(super) fn may_have_changed(&self, folder: &Path) -> bool {
-        list(folder).ok() != self.names || self.files.may_have_changed()
+        list(folder).ok() != self.names || self.files.borrow().may_have_changed()
     }
 
     /// Reads all files, and returns the customers if none has a fault.
@@ -39,10 +40,11 @@ impl Loaded {
         }
         let (mut drafts, mut faults) = (Vec::with_capacity(names.len()), Vec::new());
         for file in names.iter() {
-            match self.files.read(file) {
+            let text = self.files.borrow_mut().read(file);
+            match text {
                 Ok(text) => {
-                    let mut reader = Reader::new(file, &text, &mut self.files, options.danger_allow_http_on_loopback);
-                    drafts.push(Draft::read(&mut reader));
+                    let reader = Reader::new(file, &text, &self.files, options.danger_allow_http_on_loopback);
+                    drafts.extend(Draft::read(&reader));
                     let found = reader.finish();
                     faults.extend(found.faults);
                     for warning in found.warnings {
@@ -61,7 +63,7 @@ impl Loaded {
         if !faults.is_empty() {
             return Err(CustomersError::of(faults));
         }
-        for file in self.files.exposed() {
+        for file in self.files.borrow().exposed() {
             tracing::warn!(file = %file.display(), "every user of the machine may read the API key of an endpoint");
         }
         // No record is left out here, because a record that lacks a part has a fault.

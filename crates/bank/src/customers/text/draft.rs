@@ -23,47 +23,17 @@ pub(in crate::customers) struct Draft {
 }
 
 /// Things and the place of each.
-#[derive(Debug)]
-pub(super) struct List<T> {
-    things: Vec<T>,
-    places: Vec<Place>,
-}
-
-impl<T> List<T> {
-    pub(super) fn push(&mut self, thing: T, place: Place) {
-        self.things.push(thing);
-        self.places.push(place);
-    }
-}
-
-impl<T> Default for List<T> {
-    fn default() -> Self {
-        Self { things: Vec::new(), places: Vec::new() }
-    }
-}
+pub(super) type List<T> = (Vec<T>, Vec<Place>);
 
 impl Draft {
-    pub(super) fn new(file: Place) -> Self {
-        Self {
-            file,
-            code: None,
-            keys: None,
-            scopes: None,
-            api_keys: List::default(),
-            limits: List::default(),
-            accounts: List::default(),
-            endpoints: List::default(),
-        }
-    }
-
     /// What can be checked.
     pub(in crate::customers) fn parts(&self) -> Parts<'_> {
         Parts {
             code: self.code.as_ref().map(|(code, _)| code),
-            api_keys: &self.api_keys.things,
-            limits: &self.limits.things,
-            accounts: &self.accounts.things,
-            endpoints: &self.endpoints.things,
+            api_keys: &self.api_keys.0,
+            limits: &self.limits.0,
+            accounts: &self.accounts.0,
+            endpoints: &self.endpoints.0,
         }
     }
 
@@ -72,10 +42,10 @@ impl Draft {
         let ((code, _), keys, scopes) = (self.code?, self.keys?, self.scopes?);
         Some(CustomerRecord {
             customer: Customer::new(code, keys, scopes),
-            api_keys: self.api_keys.things,
-            limits: self.limits.things,
-            accounts: self.accounts.things,
-            endpoints: self.endpoints.things,
+            api_keys: self.api_keys.0,
+            limits: self.limits.0,
+            accounts: self.accounts.0,
+            endpoints: self.endpoints.0,
         })
     }
 }
@@ -84,10 +54,10 @@ impl Places for Draft {
     fn of(&self, part: RecordPart) -> Place {
         let place = match part {
             RecordPart::Code => self.code.as_ref().map(|(_, place)| place),
-            RecordPart::ApiKey(at) => self.api_keys.places.get(at),
-            RecordPart::Limit(at) => self.limits.places.get(at),
-            RecordPart::Account(at) => self.accounts.places.get(at),
-            RecordPart::Endpoint(at) => self.endpoints.places.get(at),
+            RecordPart::ApiKey(at) => self.api_keys.1.get(at),
+            RecordPart::Limit(at) => self.limits.1.get(at),
+            RecordPart::Account(at) => self.accounts.1.get(at),
+            RecordPart::Endpoint(at) => self.endpoints.1.get(at),
         };
         place.unwrap_or(&self.file).clone()
     }
