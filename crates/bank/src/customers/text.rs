@@ -11,7 +11,7 @@ pub(super) use self::draft::Draft;
 pub(super) use self::members::Reader;
 
 use super::check::Checker;
-use super::{CustomerRecord, CustomersError};
+use super::{CustomerRecord, CustomersError, LimitOverride};
 use std::cell::RefCell;
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -43,5 +43,20 @@ impl CustomerRecord {
     #[must_use]
     pub fn to_toml(&self) -> Zeroizing<String> {
         write::write(self)
+    }
+}
+
+impl LimitOverride {
+    /// Reads the text of a file whose only member is `limits`, as in a customer's file; see
+    /// [`CustomerFolder`](super::CustomerFolder). `file` is named in faults and is not read itself.
+    ///
+    /// # Errors
+    /// [`CustomersError`] with all faults, each with file, line and column.
+    pub fn list_from_toml(file: impl AsRef<Path>, text: &str) -> Result<Vec<Self>, CustomersError> {
+        let files = RefCell::default();
+        let reader = Reader::new(file.as_ref(), text, &files, false);
+        let limits = Self::read_all(&reader);
+        let faults = reader.finish().faults;
+        if faults.is_empty() { Ok(limits) } else { Err(CustomersError::of(faults)) }
     }
 }

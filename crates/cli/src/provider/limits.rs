@@ -2,9 +2,9 @@
 
 use crate::failure::{Failure, causes};
 use crate::input;
+use crate::provider::folder::first_fault;
 use bankrail::bank::LimitOverride;
-use bankrail::rate_limit::{CallType, Limits, Policy, Window};
-use serde::Deserialize;
+use bankrail::rate_limit::{CallType, Limits, Policy};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -34,25 +34,6 @@ impl FromStr for Wanted {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    limits: Vec<Row>,
-}
-
-/// As in a customer's file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    call_type: String,
-    per_hour: Option<u32>,
-    per_minute: Option<u32>,
-    per_second: Option<u32>,
-    #[serde(default)]
-    unlimited: bool,
-}
-
 impl Wanted {
     /// The limits of all customers.
     pub(super) fn limits(&self) -> Result<Limits, Failure> {
@@ -67,11 +48,15 @@ impl Wanted {
             Self::File(path) => {
                 let name = path.to_string_lossy();
                 let text = input::read_text(&name, MOST).map_err(Failure::into_unable)?;
-                let file: File = input::parse_toml(path, &text, NEXT)?;
-                for (number, row) in (1..).zip(&file.limits) {
-                    row.set(&mut limits).map_err(|what| {
-                        Failure::unable(format_args!("{}: limit {number}: {what}", input::name(&name)), NEXT)
-                    })?;
+                let file = input::name(&name);
+                let all = LimitOverride::list_from_toml(file, &text);
+                for limit in all.map_err(|error| Failure::unable(first_fault(&error), NEXT))? {
+                    let refused = |why| Failure::unable(format_args!("{file}: {}: {why}", limit.call_type()), NEXT);
+                    if limit.ends().is_some() {
+                        return Err(refused("expected a limit without until, found one that ends".to_owned()));
+                    }
+                    let policy = limit.policy(limits.default_policy(limit.call_type()));
+                    limits.set_default(limit.call_type(), policy.map_err(|error| refused(causes(&error)))?);
                 }
             }
         }
@@ -79,29 +64,10 @@ impl Wanted {
     }
 }
 
-impl Row {
-    fn set(&self, limits: &mut Limits) -> Result<(), String> {
-        let call_type: CallType = self.call_type.parse().map_err(|error| causes(&error))?;
-        let windows = [
-            self.per_hour.map(Window::per_hour),
-            self.per_minute.map(Window::per_minute),
-            self.per_second.map(Window::per_second),
-        ];
-        let windows = windows.into_iter().flatten().collect::<Result<Vec<_>, _>>().map_err(|error| causes(&error))?;
-        let limit = match (self.unlimited, windows.is_empty()) {
-            (true, true) => LimitOverride::unlimited(call_type),
-            (true, false) => return Err("expected unlimited alone, found a limit too".to_owned()),
-            (false, _) => LimitOverride::new(call_type, &windows).map_err(|error| causes(&error))?,
-        };
-        let policy = limit.policy(limits.default_policy(call_type)).map_err(|error| causes(&error))?;
-        limits.set_default(call_type, policy);
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bankrail::rate_limit::Window;
 
     fn of(text: impl AsRef<[u8]>) -> Result<Limits, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -124,14 +90,17 @@ mod tests {
     #[test]
     fn a_fault_is_named_with_its_place() {
         for (text, expected) in [
-            ("[[limits]]\n\ncall_typ = 1\n", "line 3"),
-            ("[[limits]]\ncall_type = \"tokens\"\n", "limit 1: expected"),
-            ("[[limits]]\ncall_type = \"token\"\n", "limit 1: "),
-            ("[[limits]]\ncall_type = \"token\"\nper_hour = 0\n", "limit 1: "),
+            ("[[limits]]\ncall_type = \"token\"\nper_hour = 1\nper_day = 1\n", ":4:1: expected one of call_type, "),
+            ("[[limits]]\ncall_type = \"tokens\"\n", ":2:13: expected the name of a call type"),
+            ("[[limits]]\ncall_type = \"token\"\n", ":1:1: expected a limit per hour"),
+            ("[[limits]]\ncall_type = \"token\"\nper_hour = 0\n", ":3:12: expected a limit of at least 1"),
+            ("[[limits]]\ncall_type = \"token\"\nper_hour = 1\nunlimited = true\n", ":1:1: expected unlimited alone"),
             (
-                "[[limits]]\ncall_type = \"token\"\nper_hour = 1\nunlimited = true\n",
-                "limit 1: expected unlimited alone",
+                "[[limits]]\ncall_type = \"token\"\nper_hour = 1\nuntil = 2026-11-23T00:00:00Z\n",
+                "token: expected a limit without until",
             ),
+            ("[[limit]]\n", ":1:3: expected one of limits, found "),
+            ("limits = [", ":1:"),
         ] {
             let error = of(text).unwrap_err();
             assert!(error.contains(expected), "{error}");

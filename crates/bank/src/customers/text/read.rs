@@ -35,6 +35,17 @@ impl Draft {
     }
 }
 
+impl LimitOverride {
+    /// Reads the limits of a file. The faults are the reader's.
+    pub(super) fn read_all(reader: &Reader<'_>) -> Vec<Self> {
+        let Some(table) = reader.parse() else { return Vec::new() };
+        let mut members = Members::of_file(reader, table.get_ref());
+        let (limits, _) = members.list("limits", limit);
+        members.finish();
+        limits
+    }
+}
+
 fn scopes(value: Item<'_>) -> Option<ScopeSet> {
     let list = value.array()?;
     let scopes: Vec<Scope> = list.iter().filter_map(|scope| scope.parsed(Scope::parse)).collect();
