@@ -158,6 +158,15 @@ macro_rules! public_constructors {
             }
         }
 
+        /// Keys are equal if they have the same `kid` and numbers.
+        impl PartialEq for $handle {
+            fn eq(&self, other: &Self) -> bool {
+                self.kid() == other.kid() && self.public_key() == other.public_key()
+            }
+        }
+
+        impl Eq for $handle {}
+
         impl std::fmt::Debug for $handle {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 out.debug_struct(stringify!($handle)).field("kid", &self.kid).field("key", self.public_key()).finish()

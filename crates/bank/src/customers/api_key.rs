@@ -9,9 +9,9 @@ use bankrail_values::Timestamp;
 /// customer has changed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKeyRecord {
-    hash: ApiKeyHash,
-    not_before: Option<Timestamp>,
-    expires: Option<Timestamp>,
+    pub(super) hash: ApiKeyHash,
+    pub(super) not_before: Option<Timestamp>,
+    pub(super) expires: Option<Timestamp>,
 }
 
 impl ApiKeyRecord {

@@ -6,7 +6,6 @@ use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Customer};
 use bankrail_values::Timestamp;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::Arc;
 
 /// All customers at one moment, validated together:
@@ -65,16 +64,11 @@ impl CustomerBook {
         self.records.values()
     }
 
-    /// The number of customers.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.records.len()
-    }
-
-    /// Whether there is no customer.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+    bankrail_values::getters! { self;
+        /// The number of customers.
+        len: usize = self.records.len();
+        /// Whether there is no customer.
+        is_empty: bool = self.records.is_empty();
     }
 }
 
@@ -87,8 +81,4 @@ impl PartialEq for CustomerBook {
 
 impl Eq for CustomerBook {}
 
-impl fmt::Debug for CustomerBook {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("CustomerBook").field("customers", &self.records.keys()).finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(CustomerBook, self; customers: self.records.keys());

@@ -185,6 +185,6 @@ fn value(place: &Place, reason: impl Into<String>) -> CustomerFault {
     CustomerFault::new(place.clone(), CustomerProblem::Value { reason: reason.into() })
 }
 
-pub(super) fn taken(place: Place, what: &'static str, other: &Place) -> CustomerFault {
+fn taken(place: Place, what: &'static str, other: &Place) -> CustomerFault {
     CustomerFault::new(place, CustomerProblem::Taken { what, other: other.clone() })
 }

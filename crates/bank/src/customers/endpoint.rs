@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A customer's webhook receiver: id, base address, paths, API key, and the key that messages are encrypted for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointRecord {
     id: EndpointId,
     url: EndpointUrl,
@@ -51,22 +51,13 @@ impl EndpointRecord {
         Ok(self)
     }
 
-    /// The name of the receiver, which messages of the outbox have.
-    #[must_use]
-    pub fn id(&self) -> &EndpointId {
-        &self.id
-    }
-
-    /// The base address.
-    #[must_use]
-    pub fn url(&self) -> &EndpointUrl {
-        &self.url
-    }
-
-    /// The customer's public key, for which messages are encrypted.
-    #[must_use]
-    pub fn encryption_key(&self) -> &EncryptionKey {
-        &self.encryption_key
+    bankrail_values::getters! { self;
+        /// The name of the receiver, which messages of the outbox have.
+        id: &EndpointId = &self.id;
+        /// The base address.
+        url: &EndpointUrl = &self.url;
+        /// The customer's public key, for which messages are encrypted.
+        encryption_key: &EncryptionKey = &self.encryption_key;
     }
 
     /// The kinds of message with a path of their own.
@@ -94,18 +85,3 @@ impl EndpointRecord {
         }
     }
 }
-
-/// Receivers are equal if everything in them is. Keys are equal if they have the same `kid` and numbers.
-impl PartialEq for EndpointRecord {
-    fn eq(&self, other: &Self) -> bool {
-        let (own, its) = (&self.encryption_key, &other.encryption_key);
-        self.id == other.id
-            && self.url == other.url
-            && self.paths == other.paths
-            && self.api_key == other.api_key
-            && own.kid() == its.kid()
-            && own.public_key() == its.public_key()
-    }
-}
-
-impl Eq for EndpointRecord {}

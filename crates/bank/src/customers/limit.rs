@@ -32,7 +32,7 @@ pub struct LimitOverride {
     call_type: CallType,
     /// Longest first; empty if there is no limit.
     windows: Vec<Window>,
-    until: Option<Timestamp>,
+    pub(super) until: Option<Timestamp>,
 }
 
 impl LimitOverride {

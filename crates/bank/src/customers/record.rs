@@ -2,7 +2,6 @@
 
 use super::EndpointRecord;
 use super::{ApiKeyRecord, LimitOverride};
-use bankrail_jose::VerifyingKey;
 use bankrail_rate_limit::{CallType, Limits, PolicyError};
 use bankrail_service::{Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
@@ -80,17 +79,12 @@ pub(super) fn set_limits(code: &str, agreed: &[LimitOverride], limits: &mut Limi
     outcome
 }
 
-/// Records are equal if everything in them is, in the same order. Public keys are equal if they have the same `kid` and
-/// numbers.
+/// Records are equal if everything in them is, in the same order.
 impl PartialEq for CustomerRecord {
     fn eq(&self, other: &Self) -> bool {
         let (own, its) = (&self.customer, &other.customer);
-        if self.endpoints != other.endpoints {
-            return false;
-        }
-        own.code == its.code
-            && own.scopes == its.scopes
-            && same_keys(&own.keys.keys(), &its.keys.keys())
+        (&own.code, &own.scopes, own.keys.keys()) == (&its.code, &its.scopes, its.keys.keys())
+            && self.endpoints == other.endpoints
             && self.api_keys == other.api_keys
             && self.limits == other.limits
             && self.accounts == other.accounts
@@ -98,9 +92,3 @@ impl PartialEq for CustomerRecord {
 }
 
 impl Eq for CustomerRecord {}
-
-fn same_keys(own: &[VerifyingKey], its: &[VerifyingKey]) -> bool {
-    let same =
-        |(own, its): (&VerifyingKey, &VerifyingKey)| own.kid() == its.kid() && own.public_key() == its.public_key();
-    own.len() == its.len() && own.iter().zip(its).all(same)
-}

@@ -15,7 +15,6 @@ use bankrail_stores::sqlite::rusqlite::Connection;
 use bankrail_stores::sqlite::{SqliteStore, TransactionError};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -226,8 +225,4 @@ impl CustomerSource for SqliteDirectory {
     }
 }
 
-impl fmt::Debug for SqliteDirectory {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("SqliteDirectory").field("store", &self.store).finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(SqliteDirectory, self; store: self.store);

@@ -6,12 +6,14 @@ use crate::customers::{ApiKeyRecord, CustomerRecord, LimitOverride};
 use crate::sql::{self, get, rows};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::ScopeSet;
-use bankrail_jose::{KeySet, VerifyingKey};
+use bankrail_jose::{EncryptionKey, KeyHandle, KeySet, VerifyingKey};
 use bankrail_rate_limit::CallType;
+use bankrail_service::delivery::EndpointUrl;
 use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::rusqlite::{Connection, Row};
-use bankrail_values::{Currency, StoreError, Timestamp};
+use bankrail_values::{Currency, SecretString, StoreError, Timestamp};
+use bankrail_webhook::MessageKind;
 use std::collections::BTreeMap;
 
 const API_KEY: &str = "SELECT customer, change, hash, not_before, expires FROM bankrail_customer_api_key
@@ -48,11 +50,7 @@ pub(super) fn customer(connection: &Connection, code: &CustomerCode) -> Result<O
     let scopes = ScopeSet::parse(&scopes).map_err(|_| unreadable("scopes"))?;
     let keys = "SELECT kid, key FROM bankrail_customer_key WHERE customer = ?1 ORDER BY id";
     let keys = rows(connection, keys, [code.as_str()], |row| {
-        let key = VerifyingKey::from_spki_der(&get::<Vec<u8>>(row, "key")?).map_err(|_| unreadable("a public key"))?;
-        Ok(match get::<Option<String>>(row, "kid")? {
-            Some(kid) => key.with_kid(kid),
-            None => key,
-        })
+        named(row, VerifyingKey::from_spki_der(&get::<Vec<u8>>(row, "key")?).map_err(|_| unreadable("a public key"))?)
     })?;
     let keys = KeySet::new(keys).map_err(|_| unreadable("public keys"))?;
     Ok(Some(Customer::new(code.clone(), keys, scopes)))
@@ -70,23 +68,15 @@ pub(super) fn record(connection: &Connection, code: &CustomerCode) -> Result<Opt
     let accounts = "SELECT account, currency, name, virtual_accounts, reporting_source FROM bankrail_customer_account
         WHERE customer = ?1 ORDER BY id";
     record.accounts = rows(connection, accounts, [code.as_str()], account_of)?;
-    {
-        let endpoints = "SELECT id, endpoint, url, header, api_key, kid, key FROM bankrail_customer_endpoint
-            WHERE customer = ?1 ORDER BY id";
-        record.endpoints = rows(connection, endpoints, [code.as_str()], |row| endpoint_of(connection, row))?;
-    }
+    let endpoints = "SELECT id, endpoint, url, header, api_key, kid, key FROM bankrail_customer_endpoint
+        WHERE customer = ?1 ORDER BY id";
+    record.endpoints = rows(connection, endpoints, [code.as_str()], |row| endpoint_of(connection, row))?;
     Ok(Some(record))
 }
 
 fn api_key_of(row: &Row<'_>) -> Result<ApiKeyRecord, StoreError> {
-    let mut key = ApiKeyRecord::new(ApiKeyHash::from_bytes(get(row, "hash")?));
-    if let Some(from) = instant(row, "not_before")? {
-        key = key.not_before(from);
-    }
-    if let Some(until) = instant(row, "expires")? {
-        key = key.expires(until);
-    }
-    Ok(key)
+    let hash = ApiKeyHash::from_bytes(get(row, "hash")?);
+    Ok(ApiKeyRecord { hash, not_before: instant(row, "not_before")?, expires: instant(row, "expires")? })
 }
 
 fn limit_of(row: &Row<'_>) -> Result<LimitOverride, StoreError> {
@@ -97,14 +87,12 @@ fn limit_of(row: &Row<'_>) -> Result<LimitOverride, StoreError> {
             windows.push(window(limit).map_err(|_| unreadable("a limit"))?);
         }
     }
-    let limit = match windows.as_slice() {
+    let mut limit = match windows.as_slice() {
         [] => LimitOverride::unlimited(call_type),
         windows => LimitOverride::new(call_type, windows).map_err(|_| unreadable("a limit"))?,
     };
-    Ok(match instant(row, "until")? {
-        Some(until) => limit.until(until),
-        None => limit,
-    })
+    limit.until = instant(row, "until")?;
+    Ok(limit)
 }
 
 fn account_of(row: &Row<'_>) -> Result<(AccountId, RegisteredAccount), StoreError> {
@@ -116,22 +104,22 @@ fn account_of(row: &Row<'_>) -> Result<(AccountId, RegisteredAccount), StoreErro
     Ok((id, if get(row, "virtual_accounts")? { account.with_virtual_accounts() } else { account }))
 }
 
-fn endpoint_of(connection: &Connection, row: &Row<'_>) -> Result<EndpointRecord, StoreError> {
-    use bankrail_jose::EncryptionKey;
-    use bankrail_service::delivery::EndpointUrl;
-    use bankrail_values::SecretString;
-    use bankrail_webhook::MessageKind;
+/// The key under the name that is stored with it.
+fn named<K: KeyHandle>(row: &Row<'_>, key: K) -> Result<K, StoreError> {
+    Ok(match get::<Option<String>>(row, "kid")? {
+        Some(kid) => key.with_kid(&kid),
+        None => key,
+    })
+}
 
+fn endpoint_of(connection: &Connection, row: &Row<'_>) -> Result<EndpointRecord, StoreError> {
     let id = get::<String>(row, "endpoint")?.parse().map_err(|_| unreadable("an endpoint's id"))?;
     // Whether the address may be http was decided when the record was made.
     let url = EndpointUrl::danger_allow_http_on_loopback(&get::<String>(row, "url")?);
     let key =
         EncryptionKey::from_spki_der(&get::<Vec<u8>>(row, "key")?).map_err(|_| unreadable("an encryption key"))?;
-    let key = match get::<Option<String>>(row, "kid")? {
-        Some(kid) => key.with_kid(kid),
-        None => key,
-    };
-    let mut endpoint = EndpointRecord::new(id, url.map_err(|_| unreadable("an endpoint's address"))?, key);
+    let url = url.map_err(|_| unreadable("an endpoint's address"))?;
+    let mut endpoint = EndpointRecord::new(id, url, named(row, key)?);
     if let Some(header) = get::<Option<String>>(row, "header")? {
         let value = SecretString::from(get::<String>(row, "api_key")?);
         endpoint = endpoint.with_api_key_in(&header, value).map_err(|_| unreadable("an endpoint's API key"))?;

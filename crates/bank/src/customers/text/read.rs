@@ -95,14 +95,7 @@ fn api_key(mut members: Members<'_>) -> Option<(ApiKeyRecord, Place)> {
     let expires = members.get("expires").and_then(Item::instant);
     members.finish();
     let (hash, place) = hash?;
-    let mut key = ApiKeyRecord::new(hash);
-    if let Some(instant) = not_before {
-        key = key.not_before(instant);
-    }
-    if let Some(instant) = expires {
-        key = key.expires(instant);
-    }
-    Some((key, place))
+    Some((ApiKeyRecord { hash, not_before, expires }, place))
 }
 
 /// Reads a limit, of a customer or of everybody.
@@ -119,7 +112,7 @@ fn limit(mut members: Members<'_>) -> Option<(LimitOverride, Place)> {
     let faultless = at.reader.faults() == before;
     members.finish();
     let call_type = call_type.filter(|_| faultless)?;
-    let limit = match (unlimited, windows.is_empty()) {
+    let mut limit = match (unlimited, windows.is_empty()) {
         (true, false) => {
             at.expected("expected unlimited alone, found a limit too");
             return None;
@@ -127,10 +120,7 @@ fn limit(mut members: Members<'_>) -> Option<(LimitOverride, Place)> {
         (true, true) => LimitOverride::unlimited(call_type),
         (false, _) => at.checked(LimitOverride::new(call_type, &windows))?,
     };
-    let limit = match until {
-        Some(until) => limit.until(until),
-        None => limit,
-    };
+    limit.until = until;
     Some((limit, at.place()))
 }
 
