@@ -1,4 +1,5 @@
-//! Rows of the engines that keep fields by name: which column holds which field. A value that cannot be read back is a corrupt record.
+//! Rows of the engines that keep fields by name: which column holds which field. A value that cannot be read back is a
+//! corrupt record.
 
 use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
 use std::error::Error;
