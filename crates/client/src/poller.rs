@@ -24,7 +24,6 @@ use bankrail_values::Timestamp;
 use sink::{Plain, Sink, Transactional};
 use source::Source;
 use status::{Board, Next};
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -292,11 +291,4 @@ impl Poller {
 
 type Slots<'a> = MutexGuard<'a, Vec<Slot>>;
 
-impl fmt::Debug for Poller {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Poller")
-            .field("accounts", &self.0.labels)
-            .field("options", &self.0.options)
-            .finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(Poller, self; accounts: self.0.labels, options: self.0.options);

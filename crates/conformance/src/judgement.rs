@@ -33,16 +33,11 @@ impl Judgement {
         Ok(Self { subject: subject.into(), rows, note })
     }
 
-    /// Every row, in the order of the specification.
-    #[must_use]
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
-    }
-
-    /// Why rows that might be expected are missing.
-    #[must_use]
-    pub fn note(&self) -> Option<&str> {
-        self.note
+    bankrail_values::getters! { self;
+        /// Every row, in the order of the specification.
+        rows: &[Row] = &self.rows;
+        /// Why rows that might be expected are missing.
+        note: Option<&str> = self.note;
     }
 
     /// True if no row failed.

@@ -75,12 +75,8 @@ impl fmt::Debug for CertificateAuthority {
     }
 }
 
-/// Without the key.
-impl fmt::Debug for Certificate {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Certificate").field("chain_pem", &self.chain_pem).finish_non_exhaustive()
-    }
-}
+// Without the key.
+bankrail_values::impl_debug!(Certificate, self; chain_pem: self.chain_pem);
 
 fn parameters(mut parameters: CertificateParams, name: &str) -> CertificateParams {
     let now = SystemClock.now();

@@ -106,21 +106,12 @@ impl Emulator {
         self.router.clone()
     }
 
-    /// What delivers messages.
-    #[must_use]
-    pub fn dispatcher(&self) -> &Dispatcher {
-        &self.dispatcher
-    }
-
-    /// The receivers that messages are delivered to. They may change at any time.
-    #[must_use]
-    pub fn endpoints(&self) -> &Endpoints {
-        &self.endpoints
-    }
-
-    /// The calls that were answered.
-    #[must_use]
-    pub fn calls(&self) -> &Calls {
-        &self.front.calls
+    bankrail_values::getters! { self;
+        /// What delivers messages.
+        dispatcher: &Dispatcher = &self.dispatcher;
+        /// The receivers that messages are delivered to. They may change at any time.
+        endpoints: &Endpoints = &self.endpoints;
+        /// The calls that were answered.
+        calls: &Calls = &self.front.calls;
     }
 }

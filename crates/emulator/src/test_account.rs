@@ -56,16 +56,11 @@ impl TestAccount {
     /// The identifier of an account that does not exist: fifteen zeros (Specification: "Request statement", test data).
     pub const UNKNOWN: &'static str = "000000000000000";
 
-    /// The identifier.
-    #[must_use]
-    pub fn id(&self) -> AccountId {
-        AccountId::parse(self.id).expect("the table has identifiers of accounts")
-    }
-
-    /// What the account shows, for people: its currency, or what is special about it.
-    #[must_use]
-    pub fn shows(&self) -> &'static str {
-        self.shows
+    bankrail_values::getters! { self;
+        /// The identifier.
+        id: AccountId = AccountId::parse(self.id).expect("the table has identifiers of accounts");
+        /// What the account shows, for people: its currency, or what is special about it.
+        shows: &'static str = self.shows;
     }
 
     /// The account as it is registered for statements.

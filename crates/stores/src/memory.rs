@@ -5,7 +5,6 @@
 //! assertion or a pending message would be worse. Expired records are dropped with later writes,
 //! [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after their expiry.
 
-use std::fmt;
 use std::sync::Arc;
 #[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -89,25 +88,16 @@ impl MemoryStore {
         Self { parts: Arc::new(Parts { capacity: records, ..Parts::default() }) }
     }
 
-    /// The inbox of this store.
-    #[cfg(feature = "mailbox")]
-    #[must_use]
-    pub fn inbox(&self) -> MemoryInbox {
-        MemoryInbox { parts: Arc::clone(&self.parts) }
-    }
-
-    /// The outbox of this store.
-    #[cfg(feature = "mailbox")]
-    #[must_use]
-    pub fn outbox(&self) -> MemoryOutbox {
-        MemoryOutbox { parts: Arc::clone(&self.parts) }
-    }
-
-    /// The histories of this store.
-    #[cfg(feature = "webhook")]
-    #[must_use]
-    pub fn histories(&self) -> MemoryHistories {
-        MemoryHistories { parts: Arc::clone(&self.parts) }
+    bankrail_values::getters! { self;
+        /// The inbox of this store.
+        #[cfg(feature = "mailbox")]
+        inbox: MemoryInbox = MemoryInbox { parts: Arc::clone(&self.parts) };
+        /// The outbox of this store.
+        #[cfg(feature = "mailbox")]
+        outbox: MemoryOutbox = MemoryOutbox { parts: Arc::clone(&self.parts) };
+        /// The histories of this store.
+        #[cfg(feature = "webhook")]
+        histories: MemoryHistories = MemoryHistories { parts: Arc::clone(&self.parts) };
     }
 }
 
@@ -117,11 +107,7 @@ impl Default for MemoryStore {
     }
 }
 
-impl fmt::Debug for Parts {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Parts").field("capacity", &self.capacity).finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(Parts, self; capacity: self.capacity);
 
 /// Locks even a poisoned mutex: no operation of this module can panic half way, so its records are consistent.
 #[cfg(any(feature = "client-assertion", feature = "mailbox", feature = "statement"))]

@@ -140,25 +140,16 @@ impl SqliteStore {
         self.database.read(move |connection| Ok(connection.query_row(sql, [], |_| Ok(()))?)).await
     }
 
-    /// The inbox of this store.
-    #[cfg(feature = "mailbox")]
-    #[must_use]
-    pub fn inbox(&self) -> SqliteInbox {
-        SqliteInbox { store: self.clone() }
-    }
-
-    /// The outbox of this store.
-    #[cfg(feature = "mailbox")]
-    #[must_use]
-    pub fn outbox(&self) -> SqliteOutbox {
-        SqliteOutbox { store: self.clone() }
-    }
-
-    /// The histories of mandates and payments in this store.
-    #[cfg(feature = "webhook")]
-    #[must_use]
-    pub fn histories(&self) -> SqliteHistories {
-        SqliteHistories { store: self.clone() }
+    bankrail_values::getters! { self;
+        /// The inbox of this store.
+        #[cfg(feature = "mailbox")]
+        inbox: SqliteInbox = SqliteInbox { store: self.clone() };
+        /// The outbox of this store.
+        #[cfg(feature = "mailbox")]
+        outbox: SqliteOutbox = SqliteOutbox { store: self.clone() };
+        /// The histories of mandates and payments in this store.
+        #[cfg(feature = "webhook")]
+        histories: SqliteHistories = SqliteHistories { store: self.clone() };
     }
 }
 

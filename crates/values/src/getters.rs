@@ -1,7 +1,7 @@
 //! The statement of a type's getters.
 
-/// States getters that return a field: in an `impl`, after the word `self` and a semicolon, each getter's name, its
-/// type and the field.
+/// States getters: in an `impl`, after the word `self` and a semicolon, each getter's name, its type and what it
+/// returns, such as a field.
 ///
 /// ```
 /// pub struct Token {

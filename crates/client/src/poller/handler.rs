@@ -37,22 +37,13 @@ impl NewEntries {
         Self { account: account.clone(), entries, page: page.clone(), attempt }
     }
 
-    /// The key by which support staff find the call.
-    #[must_use]
-    pub fn request_key(&self) -> HyphenatedUuid {
-        self.page.request_key()
-    }
-
-    /// The findings about the answer.
-    #[must_use]
-    pub fn findings(&self) -> &[ReplyFinding] {
-        &self.page.received.findings
-    }
-
-    /// The findings about the document.
-    #[must_use]
-    pub fn document_findings(&self) -> &[DocumentFinding] {
-        &self.page.document_findings
+    bankrail_values::getters! { self;
+        /// The key by which support staff find the call.
+        request_key: HyphenatedUuid = self.page.request_key();
+        /// The findings about the answer.
+        findings: &[ReplyFinding] = &self.page.received.findings;
+        /// The findings about the document.
+        document_findings: &[DocumentFinding] = &self.page.document_findings;
     }
 }
 
@@ -79,12 +70,8 @@ pub struct NewEntry {
     pub seen: SeenEntry,
 }
 
-impl fmt::Debug for NewEntry {
-    /// Without the entry.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("NewEntry").field("seen", &self.seen).finish_non_exhaustive()
-    }
-}
+// Without the entry.
+bankrail_values::impl_debug!(NewEntry, self; seen: self.seen);
 
 /// A handler of new entries. Functions from [`NewEntries`] to a future implement it.
 pub trait NewEntriesHandler: Send + Sync + 'static {

@@ -621,7 +621,7 @@ async fn entries_beyond_the_retention_are_forgotten_while_the_poller_runs() {
 
 #[test]
 fn shown_without_accounts_and_entries() {
-    fn shared<T: Send + Sync + Clone + fmt::Debug + 'static>() {}
+    fn shared<T: Send + Sync + Clone + std::fmt::Debug + 'static>() {}
     shared::<Poller>();
     shared::<PollerOptions>();
     shared::<AccountStatus>();

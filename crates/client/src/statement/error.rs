@@ -190,16 +190,11 @@ pub struct UnreadablePayload {
 }
 
 impl UnreadablePayload {
-    /// The XML text as received.
-    #[must_use]
-    pub fn xml(&self) -> &str {
-        &self.xml
-    }
-
-    /// What is wrong with it, and where.
-    #[must_use]
-    pub fn read_error(&self) -> &ReadError {
-        &self.source
+    bankrail_values::getters! { self;
+        /// The XML text as received.
+        xml: &str = &self.xml;
+        /// What is wrong with it, and where.
+        read_error: &ReadError = &self.source;
     }
 }
 
@@ -209,15 +204,8 @@ impl fmt::Display for UnreadablePayload {
     }
 }
 
-impl fmt::Debug for UnreadablePayload {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("UnreadablePayload")
-            .field("xml", &format_args!("{} bytes", self.xml.len()))
-            .field("request_key", &self.request_key)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(UnreadablePayload, self;
+    xml: format_args!("{} bytes", self.xml.len()), request_key: self.request_key, source: self.source);
 
 impl Error for UnreadablePayload {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

@@ -4,7 +4,6 @@ use super::{StatementError, UnreadablePayload};
 use bankrail_camt052::{Document, Entry, Finding as DocumentFinding, Parsed, ReadOptions};
 use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::{Date, HyphenatedUuid};
-use std::fmt;
 
 /// One page of a statement. `Debug` prints its size, not its contents.
 #[derive(Clone)]
@@ -19,16 +18,11 @@ pub struct StatementPage {
 }
 
 impl StatementPage {
-    /// The key by which support staff find the call.
-    #[must_use]
-    pub fn request_key(&self) -> HyphenatedUuid {
-        self.received.request_key
-    }
-
-    /// The XML text as received.
-    #[must_use]
-    pub fn xml(&self) -> &str {
-        &self.received.payload
+    bankrail_values::getters! { self;
+        /// The key by which support staff find the call.
+        request_key: HyphenatedUuid = self.received.request_key;
+        /// The XML text as received.
+        xml: &str = &self.received.payload;
     }
 
     /// The entries of the document's reports, in their order.
@@ -71,15 +65,8 @@ impl StatementPage {
     }
 }
 
-impl fmt::Debug for StatementPage {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("StatementPage")
-            .field("received", &self.received)
-            .field("entries", &self.entries().count())
-            .field("document_findings", &self.document_findings.len())
-            .finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(StatementPage, self;
+    received: self.received, entries: self.entries().count(), document_findings: self.document_findings.len());
 
 /// All pages of a statement, in their order.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,6 @@ use super::{Durability, SqliteOpenError, SqliteOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -123,11 +122,7 @@ impl Database {
     }
 }
 
-impl fmt::Debug for Database {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Database").field("path", &self.path).finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(Database, self; path: self.path);
 
 /// The answer of a piece of work, and whether its effects are kept.
 pub(super) enum Outcome<T> {

@@ -156,11 +156,7 @@ impl SenderKeys for KeyFolder {
     }
 }
 
-impl fmt::Debug for KeyFolder {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("KeyFolder").field("path", &self.0.path).field("keys", &self.0.keys).finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(KeyFolder, self; path: self.0.path, keys: self.0.keys);
 
 /// A file, or a key in a file, that is not used.
 #[derive(Debug)]

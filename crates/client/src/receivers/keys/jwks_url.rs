@@ -10,7 +10,6 @@ use bankrail_jose::{JwkSet, KeyError, KeyOptions, KeySet, KeySetError, Verifying
 use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use std::error::Error;
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -167,12 +166,7 @@ impl SenderKeys for JwksUrl {
     }
 }
 
-impl fmt::Debug for JwksUrl {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = self.0.url.url().as_str();
-        out.debug_struct("JwksUrl").field("url", &url).field("keys", &self.0.keys).finish_non_exhaustive()
-    }
-}
+bankrail_values::impl_debug!(JwksUrl, self; url: self.0.url.url().as_str(), keys: self.0.keys);
 
 /// The longest time of an option: an instant that far away must exist.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
