@@ -7,9 +7,11 @@ use http::Method;
 use http::request::Parts;
 use http_body::Body;
 use std::error::Error;
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -89,6 +91,31 @@ pub enum EndpointFault {
 #[allow(clippy::exhaustive_structs, reason = "an instant, and no more")]
 pub struct AnswerBy(pub Instant);
 
+/// Tells the server that the caller of a request is known: an extension of each request that `serve::Server` takes.
+/// [`serve`] tells as soon as [`Endpoint::identify`] has found the caller; a service of one's own does so itself.
+///
+/// A server that is full keeps the connections of callers that are known, and closes those of others.
+#[derive(Clone)]
+pub struct KnownCaller(Arc<dyn Fn() + Send + Sync>);
+
+impl KnownCaller {
+    /// What calls this function.
+    pub fn new(told: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(told))
+    }
+
+    /// Tells the server.
+    pub fn tell(&self) {
+        (self.0)();
+    }
+}
+
+impl fmt::Debug for KnownCaller {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("KnownCaller").finish_non_exhaustive()
+    }
+}
+
 /// Takes a request through the steps of an endpoint. Returns the caller, if the API key was known, and the outcome.
 ///
 /// What is left of the body of a refused request is drained, so that its sender gets the answer
@@ -106,6 +133,7 @@ where
             return Err(EndpointFault::Method.into());
         }
         let caller = caller.insert(endpoint.identify(head).await?);
+        head.extensions.get().inspect(|known: &&KnownCaller| known.tell());
         endpoint.check_head(head)?;
         let (limit, within) = endpoint.body_bounds();
         let read = body.read(limit, within).await;

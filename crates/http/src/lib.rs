@@ -22,7 +22,7 @@ pub mod tls;
 
 pub use body::{BodyError, BodyReader, DRAINING, Peer};
 pub use cpu_pool::CpuPool;
-pub use endpoint::{AnswerBy, Endpoint, EndpointFault, serve};
+pub use endpoint::{AnswerBy, Endpoint, EndpointFault, KnownCaller, serve};
 #[cfg(feature = "endpoint-url")]
 pub use endpoint_url::{AddressError, AddressFault, EndpointUrl};
 pub use head_bounds::{HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault};

@@ -36,6 +36,7 @@ mod body;
 mod certificate_files;
 mod connection;
 mod options;
+mod places;
 mod shutdown;
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,7 @@ pub use self::shutdown::Shutdown;
 pub use self::tls::{CertificateError, server_config};
 
 use self::connection::serve_connection;
+use self::places::{NoPlace, Place, Places};
 use rustls::ServerConfig;
 use std::future::Future;
 use std::io;
@@ -111,25 +113,43 @@ impl<S> Server<S> {
     {
         let Self { listener, tls, service, options } = self;
         let tls = tls.map(TlsAcceptor::from);
+        let places = Places::new(options.clone());
         let (stop, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();
         let mut shutdown = pin!(shutdown);
-        loop {
+        'accept: loop {
             let accepted = tokio::select! {
                 biased;
                 () = &mut shutdown => break,
                 Some(_) = connections.join_next() => continue,
-                // Beyond the limit, connections wait in the operating system's queue.
-                accepted = listener.accept(), if connections.len() < options.max_connections => accepted,
+                accepted = listener.accept() => accepted,
             };
-            match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(accept(stream, tls.clone(), service.clone(), options, stopped.clone()));
-                }
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(error = %error.kind(), "a connection was not accepted");
                     sleep(AFTER_FAILED_ACCEPT).await;
+                    continue;
                 }
+            };
+            let mut place = places.admit(peer.ip());
+            // This connection and those in the operating system's queue wait.
+            while let Err(NoPlace::Wait) = place {
+                tokio::select! {
+                    biased;
+                    () = &mut shutdown => break 'accept,
+                    _ = connections.join_next() => place = places.admit(peer.ip()),
+                }
+            }
+            if let Ok(place) = place {
+                connections.spawn(accept(
+                    stream,
+                    tls.clone(),
+                    service.clone(),
+                    options.clone(),
+                    place,
+                    stopped.clone(),
+                ));
             }
         }
         drop(listener);
@@ -146,6 +166,7 @@ async fn accept<S, B>(
     tls: Option<TlsAcceptor>,
     service: S,
     options: ServerOptions,
+    place: Place,
     mut stopped: watch::Receiver<bool>,
 ) where
     S: HttpService<B>,
@@ -156,17 +177,18 @@ async fn accept<S, B>(
     // Answers are small, and each is written at once.
     let _ = stream.set_nodelay(true);
     let Some(tls) = tls else {
-        return serve_connection(stream, false, service, options, stopped).await;
+        return serve_connection(stream, false, service, options, place, stopped).await;
     };
     let handshake = tokio::select! {
         handshake = timeout(options.header_timeout, tls.accept(stream)) => handshake,
+        () = place.activity().evicted() => return,
         // Before the end of the handshake no request is in progress.
         _ = stopped.wait_for(|stopped| *stopped) => return,
     };
     match handshake {
         Ok(Ok(stream)) => {
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            serve_connection(stream, http2, service, options, stopped).await;
+            serve_connection(stream, http2, service, options, place, stopped).await;
         }
         Ok(Err(_)) => tracing::debug!("a TLS handshake failed"),
         Err(_) => tracing::debug!("a TLS handshake took too long"),

@@ -1,6 +1,7 @@
 //! What a connection is doing, and until when it may.
 
 use super::ServerOptions;
+use crate::KnownCaller;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -13,40 +14,87 @@ pub(super) const LINGER: std::time::Duration = std::time::Duration::from_secs(2)
 pub(super) struct Activity {
     state: Mutex<State>,
     changed: Notify,
-    /// Over HTTP/2, bytes between two requests need not belong to headers.
-    bytes_are_headers: bool,
 }
 
 #[derive(Debug)]
 struct State {
     /// What goes on while no request is in progress.
     waiting: Waiting,
-    /// When each request in progress began.
-    requests: Vec<(u64, Instant)>,
+    requests: Vec<InProgressRequest>,
     next: u64,
+    evicted: bool,
+    /// When the connection began, or a request with a known caller was last in progress.
+    useful: Instant,
+    /// Over HTTP/2, bytes between two requests need not belong to headers.
+    bytes_are_headers: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct InProgressRequest {
+    number: u64,
+    begun: Instant,
+    has_known_caller: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
     /// Headers are due or have begun, since then.
     Header(Instant),
-    /// Nothing is due, since then.
-    Idle(Instant),
+    /// Nothing is due.
+    Idle,
 }
 
 impl Activity {
-    pub(super) fn new(http2: bool) -> Self {
-        let state = State { waiting: Waiting::Header(Instant::now()), requests: Vec::new(), next: 0 };
-        Self { state: Mutex::new(state), changed: Notify::new(), bytes_are_headers: !http2 }
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
+        let waiting = Waiting::Header(now);
+        let state =
+            State { waiting, requests: Vec::new(), next: 0, evicted: false, useful: now, bytes_are_headers: true };
+        Self { state: Mutex::new(state), changed: Notify::new() }
+    }
+
+    /// The first header is due from now on.
+    pub(super) fn expect_header(&self, is_http2: bool) {
+        let mut state = self.lock();
+        (state.waiting, state.bytes_are_headers) = (Waiting::Header(Instant::now()), !is_http2);
+    }
+
+    /// The connection is to end at once.
+    pub(super) fn evict(&self) {
+        self.lock().evicted = true;
+        self.changed.notify_one();
+    }
+
+    pub(super) fn is_evicted(&self) -> bool {
+        self.lock().evicted
+    }
+
+    /// Completes when the connection is to end at once.
+    pub(super) async fn evicted(&self) {
+        while !self.is_evicted() {
+            self.changed.notified().await;
+        }
+    }
+
+    /// True while no request is in progress.
+    pub(super) fn is_idle(&self) -> bool {
+        self.lock().requests.is_empty()
+    }
+
+    /// When the connection began, or a request with a known caller was last in progress.
+    pub(super) fn useful_at(&self) -> Instant {
+        self.lock().useful
     }
 
     /// When the connection is to be closed, unless something changes.
     pub(super) fn deadline(&self, options: &ServerOptions) -> Instant {
         let state = self.lock();
-        match (state.requests.iter().map(|(_, begun)| *begun).min(), state.waiting) {
-            (Some(begun), _) => begun + options.request_timeout + LINGER,
+        let idle = state.useful + options.idle_timeout;
+        match (state.requests.iter().map(|request| request.begun).min(), state.waiting) {
+            // Over HTTP/2 one request may follow the other without a pause.
+            (Some(begun), _) => begun.min(idle) + options.request_timeout + LINGER,
             (None, Waiting::Header(since)) => since + options.header_timeout,
-            (None, Waiting::Idle(since)) => since + options.idle_timeout,
+            (None, Waiting::Idle) => idle,
         }
     }
 
@@ -60,16 +108,24 @@ impl Activity {
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;
-        state.requests.push((number, Instant::now()));
+        state.requests.push(InProgressRequest { number, begun: Instant::now(), has_known_caller: false });
         drop(state);
         self.changed.notify_one();
         InProgress { number, activity: Arc::clone(self) }
     }
 
+    fn is_useful(&self, number: u64) {
+        let mut state = self.lock();
+        state.useful = Instant::now();
+        if let Some(request) = state.requests.iter_mut().find(|request| request.number == number) {
+            request.has_known_caller = true;
+        }
+    }
+
     /// Bytes of a peer arrived.
     pub(super) fn bytes_arrived(&self) {
         let mut state = self.lock();
-        if self.bytes_are_headers && state.requests.is_empty() && matches!(state.waiting, Waiting::Idle(_)) {
+        if state.bytes_are_headers && state.requests.is_empty() && matches!(state.waiting, Waiting::Idle) {
             state.waiting = Waiting::Header(Instant::now());
             drop(state);
             self.changed.notify_one();
@@ -88,12 +144,27 @@ pub(super) struct InProgress {
     activity: Arc<Activity>,
 }
 
+impl InProgress {
+    /// What tells that the caller of the request is known; `knows` is called too.
+    pub(super) fn known_caller(&self, knows: Arc<dyn Fn() + Send + Sync>) -> KnownCaller {
+        let (number, activity) = (self.number, Arc::clone(&self.activity));
+        KnownCaller::new(move || {
+            activity.is_useful(number);
+            knows();
+        })
+    }
+}
+
 impl Drop for InProgress {
     fn drop(&mut self) {
         let mut state = self.activity.lock();
-        state.requests.retain(|(number, _)| *number != self.number);
+        if let Some(at) = state.requests.iter().position(|request| request.number == self.number)
+            && state.requests.swap_remove(at).has_known_caller
+        {
+            state.useful = Instant::now();
+        }
         if state.requests.is_empty() {
-            state.waiting = Waiting::Idle(Instant::now());
+            state.waiting = Waiting::Idle;
         }
         drop(state);
         self.activity.changed.notify_one();

@@ -3,6 +3,7 @@
 use super::activity::{Activity, LINGER};
 use super::body::{AnswerBody, RequestBody};
 use super::options::ServerOptions;
+use super::places::Place;
 use crate::AnswerBy;
 use crate::names::REQUEST_KEY;
 use crate::request_key::GivenKey;
@@ -47,6 +48,7 @@ pub(super) async fn serve_connection<I, S, B>(
     is_http2: bool,
     service: S,
     options: ServerOptions,
+    place: Place,
     stopped: watch::Receiver<bool>,
 ) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -55,7 +57,8 @@ pub(super) async fn serve_connection<I, S, B>(
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let activity = Arc::new(Activity::new(is_http2));
+    let activity = Arc::clone(place.activity());
+    activity.expect_header(is_http2);
     let arriving = Arc::clone(&activity);
     let arrived = move |bytes: &[u8]| {
         if !bytes.is_empty() {
@@ -63,18 +66,20 @@ pub(super) async fn serve_connection<I, S, B>(
         }
     };
     let io = TokioIo::new(InspectReader::new(io, arrived));
-    let begins = Arc::clone(&activity);
+    let (begins, knows, times) = (Arc::clone(&activity), place.knows(), options.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         let in_progress = begins.begin();
-        let service = service.clone();
+        let (service, known) = (service.clone(), in_progress.known_caller(Arc::clone(&knows)));
+        let ServerOptions { body_timeout, request_timeout, .. } = times;
         async move {
             let given = GivenKey::default();
-            let mut request = request.map(|body| RequestBody::new(body, options.body_timeout));
+            let mut request = request.map(|body| RequestBody::new(body, body_timeout));
             request.extensions_mut().insert(given.clone());
+            request.extensions_mut().insert(known);
             // An endpoint answers first, with a body of its own.
-            let (begun, early) = (Instant::now(), (options.request_timeout / 10).min(EARLY));
-            request.extensions_mut().insert(AnswerBy(begun + options.request_timeout - early));
-            let body = match timeout_at(begun + options.request_timeout, call(service, request)).await {
+            let (begun, early) = (Instant::now(), (request_timeout / 10).min(EARLY));
+            request.extensions_mut().insert(AnswerBy(begun + request_timeout - early));
+            let body = match timeout_at(begun + request_timeout, call(service, request)).await {
                 Ok(answer) => {
                     return Ok::<_, Infallible>(answer.map(|body| AnswerBody { body: Some(body), in_progress }));
                 }
@@ -136,7 +141,11 @@ async fn drive<C: Future>(
                 finishing = true;
                 finish(connection.as_mut());
             }
-            () = activity.changed() => {}
+            () = activity.changed() => {
+                if activity.is_evicted() {
+                    return;
+                }
+            }
             () = sleep_until(deadline) => {
                 if cut_off.is_some() {
                     tracing::debug!("a connection was cut off");

@@ -1,5 +1,7 @@
 //! Options of a server.
 
+use ipnet::IpNet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest time of an option: an instant that far away must exist.
@@ -8,7 +10,7 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 bankrail_values::options! {
     /// Options of a [`Server`](super::Server): the times and amounts that a peer may take. A time of more than 365 days
     /// counts as 365 days.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ServerOptions {
         /// How long each of these may take: the TLS handshake, the headers of the first request from the connection's
         /// start, and over HTTP/1.1 the headers of a later one from their first byte. Over HTTP/2 the headers of a
@@ -18,7 +20,8 @@ bankrail_values::options! {
         /// [`RequestBodyError::TimedOut`](super::RequestBodyError::TimedOut). Default: 30 s; the endpoints and
         /// receivers of this workspace have a shorter time of their own and answer 408 after it.
         pub(super) body_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(30),
-        /// How long a connection may stay open without a request. Default: 60 s.
+        /// How long a connection may stay open since its last request with a known caller
+        /// ([`KnownCaller`](crate::KnownCaller)), or since its start; other requests do not keep it open. Default: 60 s.
         pub(super) idle_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
         /// How long a request may take from the end of its headers to the last byte of its answer. A service that has
         /// not answered by then is dropped and the answer is 503; a peer that does not read its answer loses the
@@ -26,8 +29,21 @@ bankrail_values::options! {
         pub(super) request_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
         /// How long requests in progress may take at shutdown before they are cut off. Default: 10 s.
         pub(super) shutdown_timeout: Duration = Duration::from_secs(10),
-        /// The most connections at once, at least 1. Further ones wait in the operating system's queue. Default: 1024.
+        /// The most connections at once, at least 1. Default: 1024.
+        ///
+        /// When they are all taken, a new connection takes the place of another. Who has had no request with a known
+        /// caller ([`KnownCaller`](crate::KnownCaller)) never takes the place of an address that had one within the last
+        /// hour: such strangers have three quarters of the places, and give up theirs to each other, first those
+        /// addresses that hold most. An address that had one takes the place of a stranger, or of a connection that is
+        /// idle; while there is none, it waits in the operating system's queue.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
+        /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits; at least 1. One more
+        /// takes the place of the one from there that has been idle longest, and is closed if there is none. Default:
+        /// 256.
+        pub(super) max_connections_per_address(usize => |connections| connections.max(1)): usize = 256,
+        /// The networks of proxies that connections of many peers come from. They may have any number of
+        /// [`ServerOptions::max_connections`], and count as known. Default: none.
+        pub(super) trusted_proxies(&[IpNet] => |proxies| proxies.into()): Arc<[IpNet]> = Arc::from([]),
         /// The most requests at once of one HTTP/2 connection, at least 1. Default: 64.
         pub(super) max_requests(u32 => |requests| requests.max(1)): u32 = 64,
         /// The most bytes of a request's headers that the HTTP stack takes. What exceeds them is answered without a

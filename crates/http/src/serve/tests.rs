@@ -1,14 +1,16 @@
 //! Connections under a clock that stands still until nothing else can happen.
 
-use super::connection::serve_connection;
+use super::connection;
+use super::places::Places;
 use super::{RequestBody, ServerOptions};
 use crate::{RequestKey, RequestKeyLayer};
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::convert::Infallible;
 use std::future::{Future, pending};
+use std::net::Ipv4Addr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -20,7 +22,7 @@ use tower_layer::Layer as _;
 
 const REQUEST: &[u8] = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\n";
 
-/// What the service under the connection does, by the request's path.
+/// What the service under the connection does, by the request's path. The callers of POST are known.
 #[derive(Clone)]
 struct Paths;
 
@@ -38,6 +40,9 @@ impl tower_service::Service<Request<RequestBody>> for Paths {
     fn call(&mut self, request: Request<RequestBody>) -> Answering {
         Box::pin(async move {
             let (head, body) = request.into_parts();
+            if head.method == Method::POST {
+                head.extensions.get::<crate::KnownCaller>().unwrap().tell();
+            }
             let text = match head.uri.path() {
                 "/hang" => pending().await,
                 "/endpoint" => {
@@ -58,6 +63,20 @@ impl tower_service::Service<Request<RequestBody>> for Paths {
             Ok(Response::new(Full::from(text)))
         })
     }
+}
+
+/// Serves one connection, which nobody takes the place of.
+async fn serve_connection<S>(
+    io: DuplexStream,
+    is_http2: bool,
+    service: S,
+    options: ServerOptions,
+    stopped: watch::Receiver<bool>,
+) where
+    S: super::HttpService<Full<Bytes>, Future: Send>,
+{
+    let place = Places::new(options.clone()).admit(Ipv4Addr::LOCALHOST.into()).unwrap();
+    connection::serve_connection(io, is_http2, service, options, place, stopped).await;
 }
 
 fn connect(is_http2: bool) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>) {
@@ -139,6 +158,40 @@ async fn an_idle_connection_is_kept_for_a_minute_and_then_closed() {
     let (_, seconds) = until_closed(&mut stream).await;
     assert!((59..=62).contains(&seconds), "{seconds}");
     served.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_without_a_known_caller_do_not_keep_a_connection_open() {
+    let (mut stream, served, _stop) = connect(false);
+    let begun = Instant::now();
+    for pause in [15, 15, 15, 14] {
+        stream.write_all(b"GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\ntext").await.unwrap();
+        read_answer(&mut stream, "text").await;
+        sleep(Duration::from_secs(pause)).await;
+    }
+    until_closed(&mut stream).await;
+    assert!((59..=62).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    served.await.unwrap();
+
+    let (stream, served, _stop) = connect(true);
+    let mut sender = http2(stream).await;
+    let begun = Instant::now();
+    let served = tokio::spawn(async move {
+        served.await.unwrap();
+        begun.elapsed().as_secs()
+    });
+    // One after the other, and always one in progress.
+    let mut hanging = Vec::new();
+    for _ in 0..8 {
+        let mut sender = sender.clone();
+        hanging.push(tokio::spawn(async move {
+            sender.send_request(Request::get("http://x/hang").body(Full::default()).unwrap()).await.map(drop)
+        }));
+        sleep(Duration::from_secs(20)).await;
+    }
+    let seconds = served.await.unwrap();
+    assert!((120..=130).contains(&seconds), "{seconds}");
+    assert!(sender.send_request(request("/", Vec::new())).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,23 +1,24 @@
 //! Whole servers on loopback.
 
-use bankrail_http::serve::{CertificateError, RequestBody, Server, ServerOptions, server_config};
+use bankrail_http::KnownCaller;
+use bankrail_http::serve::{CertificateError, HttpService, RequestBody, Server, ServerOptions, server_config};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};
 use std::convert::Infallible;
-use std::future::{Ready, ready};
+use std::future::{Future, Ready, ready};
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
-const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
 const LAST: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
 
 /// Counts requests.
@@ -45,7 +46,10 @@ pub(super) struct Running {
     pub(super) server: JoinHandle<()>,
 }
 
-pub(super) async fn start(tls: Option<rustls::ServerConfig>, options: ServerOptions, service: Counter) -> Running {
+pub(super) async fn start<S>(tls: Option<rustls::ServerConfig>, options: ServerOptions, service: S) -> Running
+where
+    S: HttpService<Full<Bytes>, Future: Send>,
+{
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server = match tls {
         Some(tls) => Server::new(listener, tls, service, options),
@@ -140,28 +144,64 @@ async fn plain_http_is_not_answered_over_tls() {
     running.server.await.unwrap();
 }
 
+/// Knows every caller, and answers when it may.
+#[derive(Clone)]
+struct Gate(Arc<Semaphore>);
+
+impl tower_service::Service<Request<RequestBody>> for Gate {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Full<Bytes>>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+        request.extensions().get::<KnownCaller>().unwrap().tell();
+        let gate = Arc::clone(&self.0);
+        Box::pin(async move {
+            gate.acquire().await.unwrap().forget();
+            Ok(Response::new(Full::from("passed")))
+        })
+    }
+}
+
 #[tokio::test]
-async fn a_connection_beyond_the_limit_waits_for_another_to_end() {
+async fn in_a_full_server_a_known_caller_waits_for_those_whose_requests_are_under_way() {
+    let gate = Gate(Arc::new(Semaphore::new(0)));
+    let running = start(None, ServerOptions::new().max_connections(1), gate.clone()).await;
+    let first = tokio::spawn(exchange(TcpStream::connect(running.address).await.unwrap()));
+    while Arc::strong_count(&gate.0) < 4 {
+        tokio::task::yield_now().await;
+    }
+    let second = tokio::spawn(exchange(TcpStream::connect(running.address).await.unwrap()));
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(!first.is_finished() && !second.is_finished());
+    gate.0.add_permits(2);
+    assert!(first.await.unwrap().ends_with("passed"));
+    assert!(second.await.unwrap().ends_with("passed"));
+    // A stop does not wait for who waits.
+    let third = tokio::spawn(exchange(TcpStream::connect(running.address).await.unwrap()));
+    let fourth = tokio::spawn(exchange(TcpStream::connect(running.address).await.unwrap()));
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    running.stop.send(()).unwrap();
+    gate.0.add_permits(1);
+    running.server.await.unwrap();
+    let answered = [third.await.unwrap(), fourth.await.unwrap()].iter().filter(|text| text.ends_with("passed")).count();
+    assert_eq!(answered, 1);
+}
+
+#[tokio::test]
+async fn in_a_full_server_who_has_proved_nothing_gives_up_its_place() {
     let service = Counter::default();
     let running = start(None, ServerOptions::new().max_connections(1), service.clone()).await;
-    let mut first = TcpStream::connect(running.address).await.unwrap();
-    first.write_all(REQUEST).await.unwrap();
-    let mut piece = [0; 1024];
-    let mut text = String::new();
-    while !text.ends_with("number 0") {
-        let read = first.read(&mut piece).await.unwrap();
-        text.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+    let mut silent = TcpStream::connect(running.address).await.unwrap();
+    for number in 0..3 {
+        let text = exchange(TcpStream::connect(running.address).await.unwrap()).await;
+        assert!(text.ends_with(&format!("number {number}")), "{text}");
     }
-    let mut second = TcpStream::connect(running.address).await.unwrap();
-    second.write_all(LAST).await.unwrap();
-    // The first is served again while the second waits.
-    first.write_all(REQUEST).await.unwrap();
-    let read = first.read(&mut piece).await.unwrap();
-    assert!(std::str::from_utf8(&piece[..read]).unwrap().ends_with("number 1"));
-    drop(first);
-    let mut text = String::new();
-    second.read_to_string(&mut text).await.unwrap();
-    assert!(text.ends_with("number 2"), "{text}");
+    assert_eq!(silent.read(&mut [0; 1]).await.unwrap_or_default(), 0, "it was closed");
     running.stop.send(()).unwrap();
     running.server.await.unwrap();
 }
