@@ -191,6 +191,13 @@ impl Outbox for ModelOutbox {
         }))
     }
 
+    fn release_others<'a>(&'a self, owner: LeaseOwner, held: &'a [EntryId]) -> StoreFuture<'a, u64> {
+        let mut state = self.state();
+        let others = state.stored.iter_mut().filter(|stored| !held.contains(&stored.entry.id));
+        let leased = others.filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner));
+        ready(leased.map(|stored| stored.lease = None).map(|()| 1).sum())
+    }
+
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         let state = self.state();
         let running = state.stored.iter().filter(|stored| {

@@ -10,7 +10,7 @@ pub use options::{DispatcherOptions, MissingAcknowledgement};
 
 use self::pauses::Pauses;
 use self::places::{Free, Places};
-use self::running::Running;
+use self::running::{Held, Running};
 use super::breaker::{Change, Ended, Health};
 use super::endpoint::{Endpoints, Known};
 use super::post::{Outcome, Stored, Terms, post};
@@ -22,15 +22,15 @@ use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, Intervention, Lease, LeaseOwner, LeaseRequest,
     OutboxEntry, OutboxStore, Outgoing,
 };
-use bankrail_values::{Clock, RandomnessError, StoreError, Timestamp, jitter, random_bytes};
+use bankrail_values::{Clock, RandomnessError, StoreError, StoreFuture, Timestamp, jitter, random_bytes};
 use bankrail_webhook::sender::RequestMismatchError;
 use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError};
 use futures_util::FutureExt as _;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
@@ -52,15 +52,27 @@ struct Shared {
     options: DispatcherOptions,
     owner: LeaseOwner,
     wake: Notify,
-    /// The endpoints whose entries were leased last.
-    last: Mutex<LastLeased>,
+    /// Locked while entries are leased: one lease is made after the other.
+    leasing: Mutex<Leasing>,
     running: Running,
 }
 
-#[derive(Clone, Debug, Default)]
-struct LastLeased {
-    quick: Option<EndpointId>,
-    slow: Option<EndpointId>,
+#[derive(Debug, Default)]
+struct Leasing {
+    /// The endpoint whose entry was leased last.
+    last_quick: Option<EndpointId>,
+    last_slow: Option<EndpointId>,
+    /// The last lease has not been answered. The outbox may have made it all the same.
+    unanswered: bool,
+}
+
+/// An entry that is leased, to be delivered.
+#[derive(Debug)]
+struct Leased {
+    entry: OutboxEntry,
+    /// Whether it takes a place for slow deliveries.
+    slow: bool,
+    held: Held,
 }
 
 impl Dispatcher {
@@ -77,8 +89,8 @@ impl Dispatcher {
     ) -> Result<Self, RandomnessError> {
         let owner = LeaseOwner::from_random_bytes(random_bytes()?);
         measure::delivery::describe();
-        let (pool, wake, last, running) = (CpuPool::default(), Notify::new(), Mutex::default(), Running::default());
-        let shared = Shared { outbox, endpoints, transport, pool, clock, options, owner, wake, last, running };
+        let (pool, wake, leasing, running) = (CpuPool::default(), Notify::new(), Mutex::default(), Running::default());
+        let shared = Shared { outbox, endpoints, transport, pool, clock, options, owner, wake, leasing, running };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -160,7 +172,7 @@ impl Dispatcher {
     }
 
     /// Delivers until `stop` is ready. Then it starts no more deliveries, waits for the running ones, each of which
-    /// ends within twice the time-out, and returns. Messages that are not delivered stay in the outbox.
+    /// ends with its lease at the latest ([`DispatcherOptions::timeout`]), and returns. Messages that are not delivered stay in the outbox.
     ///
     /// Dropping the future is safe too: the running deliveries are made again when their leases end.
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
@@ -210,14 +222,17 @@ impl Dispatcher {
     pub async fn run_once(&self) -> Result<usize, StoreError> {
         let leased = self.shared.lease(Places::new(&self.shared.options).free()).await?;
         let made =
-            futures_util::future::join_all(leased.into_iter().map(|(_, entry)| self.shared.deliver(entry, || ())))
-                .await;
+            futures_util::future::join_all(leased.into_iter().map(|leased| self.shared.deliver(leased, || ()))).await;
         Ok(made.len())
     }
 }
 
 /// How long the dispatcher must be idle before it asks the outbox when the next entry is due.
 const QUIET: Duration = Duration::from_millis(1);
+
+/// How long after a failure of the outbox a delivery is recorded again: the first time, and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// What looking for entries to deliver has shown.
 #[derive(Clone, Copy, Debug)]
@@ -248,14 +263,15 @@ impl Shared {
         match self.lease(free).await {
             Ok(entries) => {
                 let leased = !entries.is_empty();
-                for (slow, entry) in entries {
-                    let (shared, endpoint) = (Arc::clone(self), entry.message.endpoint.clone());
+                for leased in entries {
+                    let (shared, endpoint, slow) =
+                        (Arc::clone(self), leased.entry.message.endpoint.clone(), leased.slow);
                     let leaving = leaving.clone();
                     let leave = move || {
                         // An error means that the loop has ended.
                         let _ = leaving.send(tokio::task::id());
                     };
-                    let task = under_way.spawn(async move { shared.deliver(entry, leave).await }).id();
+                    let task = under_way.spawn(async move { shared.deliver(leased, leave).await }).id();
                     places.take(task, endpoint, slow, Instant::now());
                 }
                 if places.free().quick == 0 { Look::Needless } else { Look::Made { leased } }
@@ -282,28 +298,31 @@ impl Shared {
         tokio::time::sleep(pause).await;
     }
 
-    /// Leases entries for the free places; `true`: the entry takes a slow one.
-    async fn lease(&self, free: Free) -> Result<Vec<(bool, OutboxEntry)>, StoreError> {
-        let now = self.clock.now();
+    /// Leases entries for the free places.
+    async fn lease(&self, free: Free) -> Result<Vec<Leased>, StoreError> {
+        let leasing = &mut *self.leasing.lock().await;
+        if leasing.unanswered {
+            self.outbox.release_others(self.owner, &self.running.held()).await?;
+        }
+        let (now, lease_ends) = (self.clock.now(), Instant::now() + self.options.lease());
         let slow = self.endpoints.slow();
         let lease = Lease { owner: self.owner, until: now.saturating_add(self.options.lease()) };
         let [quick_limit, slow_limit] = [free.quick, free.slow].map(|free| u32::try_from(free).unwrap_or(u32::MAX));
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let request = LeaseRequest::new(lease, quick_limit)
-            .after(last.quick.as_ref())
+            .after(leasing.last_quick.as_ref())
             .per_endpoint(self.options.per_endpoint.max(1))
-            .slow(&slow, slow_limit, last.slow.as_ref())
+            .slow(&slow, slow_limit, leasing.last_slow.as_ref())
             .reserve(self.options.reserve());
-        let leased = self.outbox.lease(request, now).await?;
-        let leased: Vec<_> = leased.into_iter().map(|entry| (slow.contains(&entry.message.endpoint), entry)).collect();
-        let last_of =
-            |sort: bool| leased.iter().rfind(|(slow, _)| *slow == sort).map(|(_, entry)| &entry.message.endpoint);
-        let (quick, slow) = (last_of(false).cloned(), last_of(true).cloned());
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.quick = quick.or_else(|| last.quick.take());
-        last.slow = slow.or_else(|| last.slow.take());
-        drop(last);
-        Ok(leased)
+        leasing.unanswered = true;
+        let entries = self.outbox.lease(request, now).await?;
+        leasing.unanswered = false;
+        let leased = entries.into_iter().map(|entry| {
+            let slow = slow.contains(&entry.message.endpoint);
+            let last = if slow { &mut leasing.last_slow } else { &mut leasing.last_quick };
+            *last = Some(entry.message.endpoint.clone());
+            Leased { slow, held: self.running.hold(entry.id, lease_ends), entry }
+        });
+        Ok(leased.collect())
     }
 
     /// How long until the next entry is due; `None` if there is none or the outbox failed.
@@ -313,17 +332,17 @@ impl Shared {
     }
 
     /// Makes one delivery of a leased entry and records it. `leave` is called when only the record is left to wait for.
-    async fn deliver(&self, entry: OutboxEntry, leave: impl FnOnce()) {
+    async fn deliver(&self, Leased { entry, held, .. }: Leased, leave: impl FnOnce()) {
         let now = self.clock.now();
         let Some(known) = self.endpoints.get(&entry.message.endpoint) else {
             tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint, "no such endpoint");
-            return self.give_back(&entry, now.saturating_add(self.options.unknown_endpoint_pause)).await;
+            return self.give_back(&entry, &held, now.saturating_add(self.options.unknown_endpoint_pause)).await;
         };
-        let under_way = self.running.begin(&entry, now);
+        held.begin(&entry, now);
         let started = Instant::now();
         let outcome = self.post(&known, &entry, now).await;
         let (took, ended) = (started.elapsed(), self.clock.now());
-        drop(under_way);
+        held.end();
         known.set_slow(took >= self.options.slow_after);
         let health = self.options.breaker.judge(outcome.health, took);
         let rest = outcome.rest().map(|asked| self.options.schedule.granted(asked));
@@ -345,18 +364,11 @@ impl Shared {
             duration_ms = u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
             "delivery made"
         );
-        let mut recording = self.outbox.record(entry.id, self.owner, &record, next, ended);
-        // The next lease follows the record, so that a store can make both durable at once.
-        let recorded = match recording.as_mut().now_or_never() {
-            Some(recorded) => recorded,
-            None => {
-                leave();
-                recording.await
-            }
-        };
-        match recorded {
+        let record = || self.outbox.record(entry.id, self.owner, &record, next, ended);
+        match patiently(&held, leave, record).await {
             Ok(true) => {}
-            // It took longer than the lease, and another worker has the entry. Two deliveries are allowed.
+            // It took longer than the lease, and another worker has the entry: two deliveries are allowed. Or an
+            // attempt before the last was recorded, and its answer was lost.
             Ok(false) => tracing::warn!(entry = %entry.id, "the lease was lost"),
             Err(error) => tracing::error!(entry = %entry.id, error = %error, "a delivery could not be recorded"),
         }
@@ -448,11 +460,40 @@ impl Shared {
         }
     }
 
-    async fn give_back(&self, entry: &OutboxEntry, due: Timestamp) {
-        if let Err(error) = self.outbox.release(entry.id, self.owner, due).await {
+    async fn give_back(&self, entry: &OutboxEntry, held: &Held, due: Timestamp) {
+        let released = patiently(held, || (), || self.outbox.release(entry.id, self.owner, due)).await;
+        if let Err(error) = released {
             tracing::error!(entry = %entry.id, error = %error, "an entry could not be given back");
         }
     }
+}
+
+/// Ends a lease: tries until the outbox answers, as long as the lease lasts. `waits` is called if it does not at once.
+///
+/// The next lease follows an answer at once, so that a store can make both durable together.
+async fn patiently<'a>(
+    held: &Held,
+    waits: impl FnOnce(),
+    mut attempt: impl FnMut() -> StoreFuture<'a, bool>,
+) -> Result<bool, StoreError> {
+    let mut first = attempt();
+    let mut answer = match first.as_mut().now_or_never() {
+        Some(answer) => answer,
+        None => {
+            waits();
+            first.await
+        }
+    };
+    let mut pause = FIRST_PAUSE;
+    while let Err(error) = &answer
+        && Instant::now() + pause < held.lease_ends
+    {
+        tracing::warn!(entry = %held.entry(), %error, "the outbox failed, and is tried again");
+        tokio::time::sleep(pause).await;
+        answer = attempt().await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+    answer
 }
 
 /// The task of a delivery that has ended, also by a panic.

@@ -7,6 +7,7 @@ mod faulty;
 mod https;
 mod leaks;
 mod operators;
+mod outages;
 mod requests;
 mod retries;
 mod running;

@@ -61,6 +61,11 @@ impl Outbox for MemoryOutbox {
             messages.make_pending(id, due);
             Ok(true)
         };
+        release_others(owner: LeaseOwner, held: &'a [EntryId]) -> u64 = messages => {
+            let others = messages.entries.values_mut().filter(|stored| !held.contains(&stored.entry.id));
+            let leased = others.filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner));
+            Ok(leased.map(|stored| stored.lease = None).map(|()| 1).sum())
+        };
         next_due() -> Option<Timestamp> = messages => {
             let next = messages.open().map(|Stored { entry, lease, .. }| {
                 let held = messages.circuits.get(&entry.message.endpoint).and_then(Circuit::held_until);

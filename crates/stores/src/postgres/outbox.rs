@@ -53,6 +53,14 @@ const RELEASE: &str = concat!(
     " WHERE entry = $1 AND owner = $2"
 );
 
+/// Among the leases that last.
+const RELEASE_OTHERS: &str = concat!(
+    "UPDATE bankrail_outbox_queue SET owner = NULL, until = NULL, lease = NULL, freed = ",
+    written!("bankrail_outbox_cursor"),
+    " WHERE owner = $1 AND entry <> ALL ($2)
+        AND lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)"
+);
+
 /// Adds a delivery to the messages of `entry`.
 macro_rules! with_delivery {
     ($($entry:expr),+) => {
@@ -113,6 +121,10 @@ impl Outbox for PostgresOutbox {
         ) -> bool = s => record(s, id, owner, delivery, disposition, now);
         each release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool =
             s => s.changes(RELEASE, params![entry_number(id), owner.as_bytes().as_slice(), due.unix_millis()]);
+        each release_others(owner: LeaseOwner, held: &'a [EntryId]) -> u64 = s => {
+            let held: Vec<i64> = held.iter().copied().map(entry_number).collect();
+            async move { s.execute(RELEASE_OTHERS, params![owner.as_bytes().as_slice(), held]).await }
+        };
         each next_due() -> Option<Timestamp> = s => lease::next_due(s);
         each hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = s => circuit::hold(s, endpoint, circuit);
         each close_circuit(endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> () =

@@ -26,6 +26,9 @@ bankrail_values::options! {
         /// When a failed delivery is made again. Default: ten deliveries over some three days, with 20 % jitter.
         pub(in crate::delivery) schedule: Schedule = Schedule::default(),
         /// How long a receiver may take to answer, and before that a sealer to seal. Default: 15 seconds.
+        ///
+        /// A lease lasts twice as long and 10 seconds. That long a delivery is tried to be recorded while the outbox
+        /// fails; after it, the message may be delivered again.
         pub(in crate::delivery) timeout: Duration = DEFAULT_TIME_OUT,
         /// The most deliveries that this worker makes at once, without the slow ones; at least one. Default: 64.
         ///
@@ -87,9 +90,9 @@ impl DispatcherOptions {
         quarter / self.per_endpoint.max(1)
     }
 
-    /// The length of a lease: enough for a delivery with sealing and recording. After a crash, the next delivery waits
-    /// this long.
+    /// The length of a lease: enough for a delivery with sealing, and for recording it while the outbox is away for a
+    /// moment. After a crash, the next delivery waits this long.
     pub(super) fn lease(&self) -> Duration {
-        self.timeout.saturating_mul(2).saturating_add(Duration::from_secs(30))
+        self.timeout.saturating_mul(2).saturating_add(Duration::from_secs(10))
     }
 }

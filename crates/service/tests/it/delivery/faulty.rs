@@ -17,6 +17,8 @@ pub(super) struct Faulty {
     pub(super) fails: AtomicBool,
     /// Whether it forgets who has leased an entry.
     pub(super) loses_leases: bool,
+    /// Whether leases and records are made, and their answers lost.
+    pub(super) loses_answers: AtomicBool,
     /// Each record of a delivery waits for a permit.
     pub(super) records: Semaphore,
 }
@@ -24,11 +26,21 @@ pub(super) struct Faulty {
 impl Faulty {
     pub(super) fn new() -> Self {
         let records = Semaphore::new(Semaphore::MAX_PERMITS);
-        Self { inner: MemoryStore::new().outbox(), fails: AtomicBool::default(), loses_leases: false, records }
+        Self {
+            inner: MemoryStore::new().outbox(),
+            fails: AtomicBool::default(),
+            loses_leases: false,
+            loses_answers: AtomicBool::default(),
+            records,
+        }
     }
 
     fn fault(&self) -> Result<(), StoreError> {
-        let fails = self.fails.load(Ordering::SeqCst);
+        Self::fails_if(&self.fails)
+    }
+
+    fn fails_if(fails: &AtomicBool) -> Result<(), StoreError> {
+        let fails = fails.load(Ordering::SeqCst);
         if fails { Err(StoreError::new(StoreErrorKind::Unavailable, "row (JANE MARKED, 990077123)")) } else { Ok(()) }
     }
 }
@@ -47,7 +59,12 @@ impl Outbox for Faulty {
         failing!(self, self.inner.enqueue(message, now))
     }
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
-        failing!(self, self.inner.lease(request, now))
+        Box::pin(async move {
+            self.fault()?;
+            let answer = self.inner.lease(request, now).await;
+            Self::fails_if(&self.loses_answers)?;
+            answer
+        })
     }
     fn record<'a>(
         &'a self,
@@ -63,11 +80,16 @@ impl Outbox for Faulty {
         Box::pin(async move {
             self.records.acquire().await.unwrap().forget();
             self.fault()?;
-            self.inner.record(id, owner, delivery, next, now).await
+            let answer = self.inner.record(id, owner, delivery, next, now).await;
+            Self::fails_if(&self.loses_answers)?;
+            answer
         })
     }
     fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
         failing!(self, self.inner.release(id, owner, due))
+    }
+    fn release_others<'a>(&'a self, owner: LeaseOwner, held: &'a [EntryId]) -> StoreFuture<'a, u64> {
+        failing!(self, self.inner.release_others(owner, held))
     }
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         failing!(self, self.inner.next_due())
