@@ -30,7 +30,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let bank = connection(&file("connection.toml")?)?;
     let text = |name: &str| member(&bank, name).ok_or_else(|| format!("connection.toml: no {name}"));
     let store = Arc::new(SqliteStore::open(folder.join("biller.sqlite"), SqliteOptions::new())?);
-    let table = "CREATE TABLE IF NOT EXISTS imported (id BLOB, amount TEXT)";
+    let table =
+        "CREATE TABLE IF NOT EXISTS imported (account TEXT, id BLOB, amount TEXT, currency TEXT, booked_on TEXT)";
     store.transaction(|sql| sql.connection().execute_batch(table)).await?;
 
     let key = SigningKey::from_pem(&file(text("signing_key")?)?)?;
@@ -90,11 +91,18 @@ fn token_secret(folder: &Path) -> Result<TokenCacheSecret, Box<dyn Error>> {
     Ok(TokenCacheSecret::from_bytes(secret))
 }
 
-/// Imports the new entries in the transaction that records them.
+/// Imports the new booked entries in the transaction that records them. An amount is negative for a debit.
 async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sync>> {
-    let rows: Vec<_> = new.entries.iter().map(|new| (new.id, new.entry.amount.to_string())).collect();
-    let insert = "INSERT INTO imported VALUES (?1, ?2)";
-    Ok(SqliteWork::new(move |sql| rows.into_iter().try_for_each(|row| sql.connection().execute(insert, row).map(drop))))
+    let movements = new.movements()?;
+    let insert = "INSERT INTO imported VALUES (?1, ?2, ?3, ?4, ?5)";
+    Ok(SqliteWork::new(move |sql| {
+        movements.iter().try_for_each(|one| {
+            let (amount, currency) = (one.amount.amount().to_string(), one.amount.currency());
+            let booked_on = one.booked_on.map(|day| day.to_string());
+            let row = (one.account.as_str(), one.id, amount, currency.as_str(), booked_on);
+            sql.connection().execute(insert, row).map(drop)
+        })
+    }))
 }
 
 /// Folds a message into the history of its mandate or payment, in the transaction that marks it as handled.

@@ -40,8 +40,8 @@ pub use client::{Client, ClientOptions, ClientOptionsError, Credentials};
 pub use exchange_error::ExchangeError;
 #[cfg(feature = "statement")]
 pub use poller::{
-    AccountState, AccountStatus, CallFailure, NewEntries, NewEntriesHandler, NewEntry, PollError, PolledAccount,
-    Poller, PollerOptions, TransactionalNewEntriesHandler, WaitReason,
+    AccountState, AccountStatus, CallFailure, Movement, MovementError, NewEntries, NewEntriesHandler, NewEntry,
+    PollError, PolledAccount, Poller, PollerOptions, TransactionalNewEntriesHandler, WaitReason,
 };
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};

@@ -3,6 +3,7 @@
 mod account;
 mod error;
 mod handler;
+mod movement;
 mod options;
 mod sink;
 mod source;
@@ -14,6 +15,7 @@ mod tests;
 pub use account::PolledAccount;
 pub use error::PollError;
 pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntriesHandler};
+pub use movement::{Movement, MovementError};
 pub use options::PollerOptions;
 pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
 
@@ -36,6 +38,7 @@ use tokio::sync::{Mutex, MutexGuard, Notify, watch};
 ///   [`Poller::transactional`], the effect of the handler and the record of the entries are one transaction of the
 ///   store, so the effect happens exactly once. With [`Poller::new`], the entries are recorded after the handler, so
 ///   that after a crash it gets some again, with the same [`NewEntry::id`].
+/// - Only booked entries are handed over, unless [`PollerOptions::unbooked`] says otherwise.
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement calls. The account whose
 ///   poll has been due for longest goes first.
@@ -63,16 +66,19 @@ use tokio::sync::{Mutex, MutexGuard, Notify, watch};
 /// # async fn example(client: Client, stop: impl Future<Output = ()>) -> Result<(), Box<dyn std::error::Error>> {
 /// let store = Arc::new(SqliteStore::open("biller.db", SqliteOptions::new())?);
 /// let accounts = [PolledAccount::new(AccountId::parse("012003123456789")?)];
-/// let pay = |new: NewEntries| async move {
+/// let book = |new: NewEntries| async move {
+///     let movements = new.movements()?;
 ///     Ok(SqliteWork::new(move |transaction| {
-///         for new in &new.entries {
-///             let amount = new.entry.amount.value().to_string();
-///             transaction.connection().execute("INSERT INTO paid VALUES (?1, ?2)", (new.id, amount))?;
+///         for movement in movements {
+///             // Negative for a debit, as in "-12.50" and "AUD".
+///             let (amount, currency) = (movement.amount.amount().to_string(), movement.amount.currency());
+///             let row = (movement.account.as_str(), movement.id, amount, currency.as_str(), movement.text);
+///             transaction.connection().execute("INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)", row)?;
 ///         }
 ///         Ok::<_, rusqlite::Error>(())
 ///     }))
 /// };
-/// let poller = Poller::transactional(client.statements(), store, accounts, pay, PollerOptions::new());
+/// let poller = Poller::transactional(client.statements(), store, accounts, book, PollerOptions::new());
 /// poller.run(stop).await;
 /// # Ok(())
 /// # }

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The new entries of a page, as a handler gets them: at least one.
+/// The new entries of a page, as a handler gets them: at least one. [`NewEntries::movements`] says what they do to the
+/// account's money.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewEntries {
@@ -26,10 +27,17 @@ pub struct NewEntries {
 }
 
 impl NewEntries {
-    pub(super) fn of(account: &AccountId, page: &Arc<StatementPage>, commit: &PollCommit, attempt: u32) -> Self {
+    /// `polled` are the entries of the page that the commit counts.
+    pub(super) fn of<'a>(
+        account: &AccountId,
+        page: &Arc<StatementPage>,
+        polled: impl Iterator<Item = &'a Entry>,
+        commit: &PollCommit,
+        attempt: u32,
+    ) -> Self {
         let mut new = commit.new_entries().peekable();
         let mut entries = Vec::new();
-        for (index, entry) in page.entries().enumerate() {
+        for (index, entry) in polled.enumerate() {
             if let Some((_, seen)) = new.next_if(|(at, _)| *at == index) {
                 entries.push(NewEntry { entry: entry.clone(), id: seen.id(), seen: seen.clone() });
             }
@@ -62,7 +70,7 @@ impl fmt::Debug for NewEntries {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewEntry {
-    /// The entry.
+    /// The entry as the bank lists it: its amount has no sign.
     pub entry: Entry,
     /// The entry's identifier within its account, the same each time it is handed over ([`SeenEntry::id`]).
     pub id: [u8; 32],

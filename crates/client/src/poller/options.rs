@@ -14,6 +14,10 @@ bankrail_values::options! {
         /// When full walks are made, and how many pages they have at most. Default: a full walk an hour, of at most 100
         /// pages.
         pub(super) walks: PollOptions = PollOptions::new(),
+        /// Whether entries that are not booked are handed over too: pending ones and mere information, which are not
+        /// money of the account. An entry that is booked later is handed over then in either case, as another entry.
+        /// Default: no.
+        pub(super) unbooked: bool = false,
         /// How long a handler may take. After that it is dropped, which counts as a failure. Default: 30 s.
         pub(super) handler_timeout: Duration = Duration::from_secs(30),
         /// When a page is handed over again after its handler failed, and after how many failures the account is

@@ -7,10 +7,11 @@ use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, Slots};
 use crate::measure::{self, Polled};
 use crate::{StatementError, StatementPage};
+use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
-    AccountId, AccountPoll, PageDecision, PollCommit, PollPosition, PollStep, PolledPage, Recorded, ReplyFinding,
-    SortOrder,
+    AccountId, AccountPoll, EntryIdentity, PageDecision, PollCommit, PollPosition, PollStep, PolledPage, Recorded,
+    ReplyFinding, SortOrder,
 };
 use bankrail_values::{StoreError, Timestamp, jitter};
 use std::sync::Arc;
@@ -81,7 +82,7 @@ impl Poller {
                 self.0.board.set(index, AccountState::Fetching);
                 let request = polled.request(poll.cursor(self.now()).cloned());
                 match self.0.source.page(&request).await {
-                    Ok(page) => Fetched::new(page),
+                    Ok(page) => Fetched::new(page, self.0.options.unbooked),
                     Err(error) => {
                         let walker = Walker { poll, page: None, unanswered };
                         slot.0 = self.not_fetched(index, error, walker, request.cursor.is_some());
@@ -116,7 +117,8 @@ impl Poller {
         let (Some(slot), Some(polled)) = (slots.get_mut(index), self.0.accounts.get(index)) else { return false };
         self.0.board.set(index, AccountState::HandingOver);
         let options = &self.0.options;
-        let new = NewEntries::of(&polled.id, &fetched.page, &commit, fetched.handed_over.saturating_add(1));
+        let (page, attempt) = (&fetched.page, fetched.handed_over.saturating_add(1));
+        let new = NewEntries::of(&polled.id, page, polled_entries(page, options.unbooked), &commit, attempt);
         let count = new.entries.len();
         let stopped = stopping.clone();
         let outcome = if count == 0 {
@@ -293,15 +295,23 @@ impl Walker {
 }
 
 impl Fetched {
-    fn new(page: StatementPage) -> Self {
+    fn new(page: StatementPage, unbooked: bool) -> Self {
         let received = &page.received;
         let disordered = |finding: &ReplyFinding| {
             matches!(finding, ReplyFinding::OutOfOrder { .. } | ReplyFinding::SortOrderDiffers)
         };
         let ordered = received.order() != Some(SortOrder::Backward) && !received.findings.iter().any(disordered);
-        let polled = PolledPage::new(received.page.clone(), page.entry_identities()).day(page.day()).ordered(ordered);
+        let entries = polled_entries(&page, unbooked).map(EntryIdentity::of).collect();
+        let polled = PolledPage::new(received.page.clone(), entries).day(page.day()).ordered(ordered);
         Self { page: Arc::new(page), polled, handed_over: 0, overtaken: 0 }
     }
+}
+
+/// The entries of a page that are handed over when they are new.
+fn polled_entries(page: &StatementPage, unbooked: bool) -> impl Iterator<Item = &Entry> {
+    // Banks that leave the status out, which the schema does not allow, list what is booked.
+    page.entries()
+        .filter(move |Entry { status, .. }| unbooked || *status == EntryStatus::Booked || status.as_str().is_empty())
 }
 
 /// Whether the call can succeed later. Without a token nothing is wrong with the account, and an answer that does not
