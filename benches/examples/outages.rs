@@ -6,6 +6,7 @@
 //! receiver gets its next message, and counted what was lost or delivered twice. `SOCKET` is the folder of the server's
 //! UNIX socket; the user is bankrail.
 
+use axum::http::{HeaderMap, StatusCode};
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::EndpointId;
 use bankrail_secured_payload::{SealOptions, Sealer};
@@ -54,7 +55,8 @@ async fn main() -> Result<(), Failure> {
             held &= round.doubled <= round.under_way;
         }
         resumed.sort_unstable();
-        let (median, worst) = (resumed[resumed.len() / 2], resumed[resumed.len() - 1]);
+        let at = |place: usize| resumed.get(place).copied().unwrap_or_default();
+        let (median, worst) = (at(resumed.len() / 2), at(resumed.len().saturating_sub(1)));
         println!(
             "{outage:?}: resumed after {median:.1?}, {worst:.1?} at most; {doubled} doubled of {under_way} under way"
         );
@@ -204,7 +206,7 @@ impl Transport for Receivers {
             tokio::time::sleep(ANSWERS_AFTER).await;
             self.lock().under_way -= 1;
             let acknowledged = Acknowledgement::received(uuid::Uuid::new_v4().into()).to_json();
-            Ok(TransportResponse::new(http::StatusCode::OK, http::HeaderMap::new(), acknowledged))
+            Ok(TransportResponse::new(StatusCode::OK, HeaderMap::new(), acknowledged))
         })
     }
 }
@@ -244,6 +246,6 @@ async fn copy(
         if read == 0 {
             return Ok(to.shutdown().await?);
         }
-        to.write_all(&piece[..read]).await?;
+        to.write_all(piece.get(..read).unwrap_or_default()).await?;
     }
 }

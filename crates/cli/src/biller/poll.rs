@@ -68,7 +68,7 @@ pub(super) fn start(
     let accounts = accounts.iter().cloned();
     let accounts = accounts.map(|id| PolledAccount::new(id).every(Duration::from_secs(every)));
     let handler = move |new: NewEntries| keep::entries(journal.clone(), &new);
-    let options = PollerOptions::new().retention(RETENTION);
+    let options = PollerOptions::new().retention(RETENTION).unbooked(true);
     let poller = Poller::transactional(client.statements(), store.clone(), accounts, handler, options);
     Polling { poller, teller, told: HashMap::new() }
 }

@@ -309,9 +309,7 @@ impl Fetched {
 
 /// The entries of a page that are handed over when they are new.
 fn polled_entries(page: &StatementPage, unbooked: bool) -> impl Iterator<Item = &Entry> {
-    // Banks that leave the status out, which the schema does not allow, list what is booked.
-    page.entries()
-        .filter(move |Entry { status, .. }| unbooked || *status == EntryStatus::Booked || status.as_str().is_empty())
+    page.entries().filter(move |entry| unbooked || entry.status == EntryStatus::Booked)
 }
 
 /// Whether the call can succeed later. Without a token nothing is wrong with the account, and an answer that does not

@@ -39,6 +39,8 @@ struct Table {
     pages: HashMap<&'static str, Vec<Vec<u32>>>,
     failures: HashMap<&'static str, VecDeque<StatementError>>,
     calls: Vec<Call>,
+    /// The entries of every page, in place of those amounts.
+    entries: Option<String>,
     /// How long a call takes.
     takes: Duration,
     /// The cursor of every page, if not its index.
@@ -114,7 +116,7 @@ impl Bank {
              </MsgId><CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm></GrpHdr><Rpt><Id>r</Id>\
              <CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm><Acct><Id><Othr><Id>{account}</Id></Othr></Id></Acct>\
              {}</Rpt></BkToCstmrAcctRpt></Document>",
-            amounts.iter().map(entry).collect::<String>()
+            self.with(|table| table.entries.clone()).unwrap_or_else(|| amounts.iter().map(entry).collect())
         )
         .replace('"', "'");
         let more = match next {
@@ -641,4 +643,102 @@ fn shown_without_accounts_and_entries() {
     assert_eq!(runtime.block_on(poller.run_due()), 1);
     let shown = format!("{} {poller:?}", shown.lock().unwrap());
     assert!(!shown.contains(A) && !shown.contains("471147114"), "{shown}");
+}
+
+/// An entry of a page: its amount with attributes, what follows the amount, and its reference.
+fn entry(amount: &str, direction: &str, status: &str, reference: &str) -> String {
+    format!(
+        "<Ntry><Amt{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>{status}<BookgDt><Dt>2026-11-21</Dt></BookgDt><ValDt>\
+         <DtTm>2026-11-23T01:00:00Z</DtTm></ValDt><AcctSvcrRef>{reference}</AcctSvcrRef><BkTxCd><Domn><Cd>PMNT</Cd><Fmly>\
+         <Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><Refs/><Amt{amount}</Amt>\
+         <CdtDbtInd>{direction}</CdtDbtInd><RltdPties><Dbtr><Nm>Jo Payer</Nm></Dbtr><Cdtr><Nm>Al Payee</Nm></Cdtr>\
+         </RltdPties><RmtInf><Ustrd>rent</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>"
+    )
+}
+
+type Movements = Arc<std::sync::Mutex<Vec<Movement>>>;
+
+/// Polls account A for a second, and keeps what its handler gets.
+async fn movements(entries: &[String], options: PollerOptions) -> (Vec<Movement>, Poller) {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    bank.with(|table| table.entries = Some(entries.concat()));
+    let all = Movements::default();
+    let taken = all.clone();
+    let handler = move |new: NewEntries| {
+        let taken = taken.clone();
+        async move {
+            taken.lock().unwrap().extend(new.movements()?);
+            Ok(())
+        }
+    };
+    let handler_schedule = Schedule::new([], 0);
+    let poller = with_handler(&bank, [PolledAccount::new(id(A))], handler, options.handler_schedule(handler_schedule));
+    run_for(&poller, seconds(1)).await;
+    let all = all.lock().unwrap().clone();
+    (all, poller)
+}
+
+const BOOKED: &str = "<Sts>BOOK</Sts>";
+
+#[tokio::test(start_paused = true)]
+async fn a_movement_says_account_amount_with_its_sign_days_party_and_text() {
+    let entries = [
+        entry(" Ccy='AUD'>12.50", "CRDT", BOOKED, "1"),
+        entry(" Ccy='USD'>7.00", "DBIT", BOOKED, "2"),
+        entry(" Ccy='AUD'>0.00", "DBIT", BOOKED, "3"),
+    ];
+    let (movements, _) = movements(&entries, PollerOptions::new()).await;
+    let said: Vec<_> = movements.iter().map(|one| one.amount.to_string()).collect();
+    assert_eq!(said, ["12.50 AUD", "-7.00 USD", "0.00 AUD"]);
+    let party: Vec<_> = movements.iter().map(|one| one.counterparty.as_deref().unwrap()).collect();
+    assert_eq!(party, ["Jo Payer", "Al Payee", "Al Payee"]);
+    let day = |text: &str| Some(Date::parse(text).unwrap());
+    for one in &movements {
+        assert_eq!((&one.account, one.status.as_str(), one.text.as_str()), (&id(A), "BOOK", "rent"));
+        assert_eq!((one.booked_on, one.value_on), (day("2026-11-21"), day("2026-11-23")));
+    }
+    assert!(!format!("{movements:?}").contains("Payer"), "it is not printed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_booked_is_handed_over_if_asked_for() {
+    let of = |status: &str, reference| entry(" Ccy='AUD'>1.00", "CRDT", status, reference);
+    let entries = [of("<Sts>PDNG</Sts>", "1"), of("<Sts>INFO</Sts>", "2"), of("<Sts>FUTR</Sts>", "3"), of(BOOKED, "1")];
+    let statuses = |movements: &[Movement]| movements.iter().map(|one| one.status.to_string()).collect::<Vec<_>>();
+    let (booked, _) = movements(&entries, PollerOptions::new()).await;
+    assert_eq!(statuses(&booked), ["BOOK"]);
+    let (all, _) = movements(&entries, PollerOptions::new().unbooked(true)).await;
+    assert_eq!(statuses(&all), ["PDNG", "INFO", "FUTR", "BOOK"]);
+    let different: std::collections::HashSet<_> = all.iter().map(|one| one.id).collect();
+    assert_eq!(different.len(), 4, "pending and booked are two, whatever the reference");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pending_entry_that_is_booked_is_handed_over_when_it_is() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    let list = |status: &str| {
+        let entries = entry(" Ccy='AUD'>5.00", "DBIT", status, "R");
+        bank.with(|table| table.entries = Some(entries));
+    };
+    list("<Sts>PDNG</Sts>");
+    let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
+    run_for(&poller, seconds(700)).await;
+    assert!(handed.amounts(A).is_empty());
+    list(BOOKED);
+    run_for(&poller, seconds(1_300)).await;
+    assert_eq!(handed.amounts(A), ["5.00"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_that_does_not_say_what_it_does_stops_its_account_and_books_nothing() {
+    let right = entry(" Ccy='AUD'>1.00", "CRDT", BOOKED, "1");
+    for (wrong, said) in [
+        (entry(" Ccy='AUD'>1.00", "WHAT", BOOKED, "2"), "expected CRDT or DBIT in CdtDbtInd"),
+        (entry(">1.00", "CRDT", BOOKED, "2"), "expected the code of a currency in Amt or Acct"),
+    ] {
+        let (movements, poller) = movements(&[right.clone(), wrong], PollerOptions::new()).await;
+        assert!(movements.is_empty());
+        let PollError::Handler { source, .. } = &*stopped(&poller, A) else { panic!("the handler refused it") };
+        assert!(source.to_string().contains(said), "{source}");
+    }
 }
