@@ -67,6 +67,9 @@ use tokio_rustls::TlsAcceptor;
 /// How long accepting waits after it failed, as for lack of file descriptors.
 const AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(100);
 
+/// How long a connection waits for a place until it is looked for again.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// Serves a tower service, such as an axum router, over HTTP/1.1 and HTTP/2.
 ///
 /// What a peer can hold open is bounded: see [`ServerOptions`]. A connection that exceeds a time is closed.
@@ -133,12 +136,12 @@ impl<S> Server<S> {
                 }
             };
             let mut place = places.admit(peer.ip());
-            // This connection and those in the operating system's queue wait.
+            // This connection and those in the operating system's queue wait until one ends or is idle.
             while let Err(NoPlace::Wait) = place {
                 tokio::select! {
                     biased;
                     () = &mut shutdown => break 'accept,
-                    _ = connections.join_next() => place = places.admit(peer.ip()),
+                    _ = timeout(LOOK_AGAIN, connections.join_next()) => place = places.admit(peer.ip()),
                 }
             }
             if let Ok(place) = place {

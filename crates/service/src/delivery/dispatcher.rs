@@ -62,8 +62,8 @@ struct Leasing {
     /// The endpoint whose entry was leased last.
     last_quick: Option<EndpointId>,
     last_slow: Option<EndpointId>,
-    /// The last lease has not been answered. The outbox may have made it all the same.
-    unanswered: bool,
+    /// When a lease was last asked for without an answer. The outbox may have made it all the same.
+    unanswered: Option<Instant>,
 }
 
 /// An entry that is leased, to be delivered.
@@ -234,6 +234,9 @@ const QUIET: Duration = Duration::from_millis(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// How long after its failure a lease may still be made: by a database that gets what was sent to it late.
+const MADE_LATE: Duration = Duration::from_secs(15);
+
 /// What looking for entries to deliver has shown.
 #[derive(Clone, Copy, Debug)]
 enum Look {
@@ -301,7 +304,8 @@ impl Shared {
     /// Leases entries for the free places.
     async fn lease(&self, free: Free) -> Result<Vec<Leased>, StoreError> {
         let leasing = &mut *self.leasing.lock().await;
-        if leasing.unanswered {
+        let unanswered = leasing.unanswered.filter(|at| at.elapsed() < MADE_LATE);
+        if unanswered.is_some() {
             self.outbox.release_others(self.owner, &self.running.held()).await?;
         }
         let (now, lease_ends) = (self.clock.now(), Instant::now() + self.options.lease());
@@ -313,9 +317,9 @@ impl Shared {
             .per_endpoint(self.options.per_endpoint.max(1))
             .slow(&slow, slow_limit, leasing.last_slow.as_ref())
             .reserve(self.options.reserve());
-        leasing.unanswered = true;
+        leasing.unanswered = Some(Instant::now());
         let entries = self.outbox.lease(request, now).await?;
-        leasing.unanswered = false;
+        leasing.unanswered = unanswered;
         let leased = entries.into_iter().map(|entry| {
             let slow = slow.contains(&entry.message.endpoint);
             let last = if slow { &mut leasing.last_slow } else { &mut leasing.last_quick };

@@ -2,11 +2,12 @@
 
 use bankrail_mailbox::{
     Circuit, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId, Enqueued, EntryId,
-    Intervention, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery,
+    Intervention, Lease, LeaseOwner, LeaseRequest, Outbox, OutboxCounts, OutboxEntry, OutboxOperator, OutboxQuery,
     OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_stores::memory::{MemoryOutbox, MemoryStore};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Semaphore;
 
@@ -19,6 +20,8 @@ pub(super) struct Faulty {
     pub(super) loses_leases: bool,
     /// Whether leases and records are made, and their answers lost.
     pub(super) loses_answers: AtomicBool,
+    /// The lease that was asked for last.
+    pub(super) asked: Mutex<Option<Lease>>,
     /// Each record of a delivery waits for a permit.
     pub(super) records: Semaphore,
 }
@@ -31,6 +34,7 @@ impl Faulty {
             fails: AtomicBool::default(),
             loses_leases: false,
             loses_answers: AtomicBool::default(),
+            asked: Mutex::default(),
             records,
         }
     }
@@ -59,6 +63,7 @@ impl Outbox for Faulty {
         failing!(self, self.inner.enqueue(message, now))
     }
     fn lease<'a>(&'a self, request: LeaseRequest<'a>, now: Timestamp) -> StoreFuture<'a, Vec<OutboxEntry>> {
+        *self.asked.lock().unwrap() = Some(request.lease);
         Box::pin(async move {
             self.fault()?;
             let answer = self.inner.lease(request, now).await;

@@ -3,8 +3,9 @@
 
 use super::faulty::Faulty;
 use super::world::{Reply, World, fresh_headers};
-use bankrail_mailbox::{EndpointId, OutboxOperator as _};
+use bankrail_mailbox::{EndpointId, LeaseRequest, Outbox as _, OutboxOperator as _};
 use bankrail_service::delivery::{Dispatcher, DispatcherOptions};
+use bankrail_values::Timestamp;
 use bankrail_webhook::samples;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -89,6 +90,25 @@ async fn a_lease_whose_answer_was_lost_is_given_back() {
         outage.outbox.loses_answers.store(false, Ordering::SeqCst);
         outage.until_delivered(3).await;
         assert_eq!(outage.world.receiver.count(), 4, "the delivery under way kept its lease");
+    };
+    outage.dispatcher.run(script).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_is_made_late_is_given_back_too() {
+    let outage = Outage::new();
+    let acme = outage.world.acme.clone();
+    outage.outbox.fails.store(true, Ordering::SeqCst);
+    let script = async {
+        sleep(Duration::from_secs(5)).await;
+        outage.outbox.fails.store(false, Ordering::SeqCst);
+        sleep(Duration::from_secs(3)).await;
+        outage.enqueue(&acme, 1).await;
+        let asked = outage.outbox.asked.lock().unwrap().unwrap();
+        let made = outage.outbox.inner.lease(LeaseRequest::new(asked, 9), Timestamp::MAX).await.unwrap();
+        assert_eq!(made.len(), 1, "the database gets late what was sent to it before");
+        let resumed = outage.until_delivered(1).await;
+        assert!(resumed < Duration::from_secs(3), "{resumed:?}");
     };
     outage.dispatcher.run(script).await;
 }
