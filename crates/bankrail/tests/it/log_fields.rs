@@ -212,5 +212,10 @@ async fn both_sides_name_and_spell_alike_what_they_log() {
         assert_eq!(event.field("message_id"), Some("9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11"), "{event:?}");
         assert_eq!(event.field("entry"), Some("1"), "{event:?}");
     }
+    for name in ["request_key", "correlation_id"] {
+        assert!(sent.field(name).is_some_and(|id| id.len() == 36), "{name}");
+        assert_eq!(sent.field(name), stored.field(name), "{name}");
+    }
     assert_eq!(stored.field("request_key"), Some("2d1e8c34-7f60-4b1f-8a3d-5b9c0e6f7a21"));
+    assert_ne!(stored.field("correlation_id"), stored.field("request_key"));
 }

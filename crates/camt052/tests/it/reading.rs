@@ -50,6 +50,7 @@ fn what_is_not_xml_is_refused() {
         ("<?XML a?>", "instruction"),
         ("<?p:q r?>", "instruction"),
         ("<1/>", "name"),
+        ("<a><1/></a>", "name"),
         ("<x:y/>", "not declared"),
         ("<a b='1' b='2'/>", "twice"),
         ("<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='2'/>", "twice"),

@@ -62,11 +62,18 @@ pub(super) fn log(kind: MessageKind, delivery: &DeliveryHeaders, received: &Rece
         ReceiveOutcome::Conflict { .. } => "conflict",
     };
     let message_id = delivery.message_id;
-    let request_key = delivery.request_key.map(tracing::field::display);
+    let [request_key, correlation_id] =
+        [delivery.request_key, delivery.correlation_id].map(|id| id.map(tracing::field::display));
     let entry = received.id();
     if let ReceiveOutcome::Conflict { with, .. } = received {
-        tracing::warn!(%kind, %message_id, request_key, %entry, %with, findings, "delivery in conflict with another");
+        tracing::warn!(
+            %kind, %message_id, request_key, correlation_id, %entry, %with, findings,
+            "delivery in conflict with another"
+        );
     } else {
-        tracing::info!(%kind, %message_id, request_key, %entry, %outcome, findings, "delivery stored");
+        tracing::info!(
+            %kind, %message_id, request_key, correlation_id, %entry, %outcome, findings,
+            "delivery stored"
+        );
     }
 }

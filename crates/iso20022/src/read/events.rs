@@ -300,20 +300,12 @@ impl<T: Tokens> Events<T> {
 
     /// True when the element just begun is of the message's namespace; an error when its name is malformed.
     pub(crate) fn is_ours(&mut self) -> Result<bool, Halt> {
-        let Some(prefix) = self.tag.prefix() else {
-            if self.namespaces.default_is_ours() || is_plain_name(self.tag.name()) {
-                return Ok(self.namespaces.default_is_ours());
-            }
+        if !is_qualified_name(self.tag.name()) {
             return Err(self.halt(malformed("expected an element name")));
-        };
-        match self.namespaces.is_ours(prefix) {
-            _ if !is_qualified_name(self.tag.name()) => Err(self.halt(malformed("expected an element name"))),
-            Some(ours) => Ok(ours),
-            None => {
-                let kind = undeclared(prefix);
-                Err(self.halt(kind))
-            }
         }
+        let Some(prefix) = self.tag.prefix() else { return Ok(self.namespaces.default_is_ours()) };
+        let ours = self.namespaces.is_ours(prefix).ok_or_else(|| undeclared(prefix));
+        ours.map_err(|kind| self.halt(kind))
     }
 
     /// Turns an error in character data into one with its place.

@@ -344,7 +344,8 @@ impl Shared {
         };
         held.begin(&entry, now);
         let started = Instant::now();
-        let outcome = self.post(&known, &entry, now).await;
+        let headers = DeliveryHeaders::from_attributes(&entry.message.attributes).map(|(headers, _)| headers);
+        let outcome = self.post(&known, &entry, headers, now).await;
         let (took, ended) = (started.elapsed(), self.clock.now());
         held.end();
         known.set_slow(took >= self.options.slow_after);
@@ -361,6 +362,8 @@ impl Shared {
             endpoint = %entry.message.endpoint,
             kind = %entry.message.kind,
             message_id = %entry.message.message_id,
+            request_key = headers.and_then(|headers| headers.request_key).map(tracing::field::display),
+            correlation_id = headers.and_then(|headers| headers.correlation_id).map(tracing::field::display),
             deliveries = entry.deliveries.saturating_add(1),
             status = outcome.status,
             note = outcome.note.map(DeliveryNote::as_str),
@@ -378,15 +381,20 @@ impl Shared {
         }
     }
 
-    async fn post(&self, known: &Known, entry: &OutboxEntry, now: Timestamp) -> Outcome {
+    async fn post(
+        &self,
+        known: &Known,
+        entry: &OutboxEntry,
+        headers: Option<DeliveryHeaders>,
+        now: Timestamp,
+    ) -> Outcome {
         let terms = Terms {
             timeout: self.options.timeout,
             max_response: self.options.max_response,
             retry_unacknowledged: self.options.missing_acknowledgement == MissingAcknowledgement::Failed,
         };
         let kind = MessageKind::from_name(entry.message.kind.as_str());
-        let headers = DeliveryHeaders::from_attributes(&entry.message.attributes);
-        let (Some(kind), Some((headers, _))) = (kind, headers) else {
+        let (Some(kind), Some(headers)) = (kind, headers) else {
             // Another version of this crate may have enqueued it.
             tracing::error!(entry = %entry.id, "the stored message is unreadable");
             return Outcome::without_answer(DeliveryNote::Other, Health::Unknown);

@@ -21,9 +21,21 @@ pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<PathBuf,
     }
     let all = book.records().map(|known| (**known).clone()).chain([record.clone()]);
     CustomerBook::new(all).map_err(|error| refused(&error))?;
-    let path = folders.config("customers").join(format!("{}.toml", code.as_str().to_ascii_lowercase()));
+    let path = folders.config("customers").join(file_name(code)?);
     write(&[NewFile::private(&path, record.to_toml())], false)?;
     Ok(path)
+}
+
+/// The name of the file of a new customer. A code may have characters that lead out of the folder, or hide the file.
+fn file_name(code: &CustomerCode) -> Result<String, Failure> {
+    let named = |character: u8| character.is_ascii_alphanumeric() || b"-_.".contains(&character);
+    if code.as_str().starts_with('.') || !code.as_str().bytes().all(named) {
+        return Err(Failure::refused(
+            format_args!("expected a code of letters, digits, -, _ and ., not first, as a file's name, found {code}"),
+            "write the customer's file by hand, under another name",
+        ));
+    }
+    Ok(format!("{}.toml", code.as_str().to_ascii_lowercase()))
 }
 
 /// Changes a customer's record, and keeps the file as it was beside it. Nothing is written if nothing changes.

@@ -47,6 +47,9 @@ async fn a_customer_is_added_and_gets_a_new_api_key_while_the_provider_runs() {
     );
     for (words, expected) in [
         (&["add", "ACME", "--key", &key][..], "expected a new customer code"),
+        (&["add", "../EVIL", "--key", &key], "as a file's name, found ../EVIL"),
+        (&["add", "/TMP/EVIL", "--key", &key], "as a file's name, found /TMP/EVIL"),
+        (&["add", ".HIDDEN", "--key", &key], "as a file's name, found .HIDDEN"),
         (&["rotate", "NOBODY"], "expected one of ACME, DEMOCUSTOMER, OTHERCUSTOMER, found NOBODY"),
     ] {
         let line = bank.run(["customers"].iter().chain(words)).failed(1);
