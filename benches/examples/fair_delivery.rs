@@ -1,9 +1,9 @@
 //! Measures what receivers that hang cost those that do not: `fair_delivery [SECONDS]`, 20 by default.
 //!
-//! Healthy receivers answer after 50 ms and get ten messages a second each. The time from enqueueing to the answer is
-//! compared with and without receivers that take a request and never answer, of whose messages 200 each are older.
-//! Of 17 receivers 16 hang, and of ten one. Each case is measured in three rounds of so many seconds, alternating; the
-//! median of the rounds' 99th percentiles must not be more than 1.1 times the undisturbed one.
+//! Healthy receivers answer after 50 ms and get ten messages a second each. Those that hang take a request and never
+//! answer; 200 older messages wait for each of them. There are two cases: 16 of 17 receivers hang, and one of ten. The
+//! time from enqueueing to the answer is measured with and without them, in three rounds of SECONDS each, alternating.
+//! The median of the rounds' 99th percentiles must not be more than 1.1 times the undisturbed one.
 
 use axum::Router;
 use axum::http::HeaderMap;

@@ -3,9 +3,9 @@
 //! 26 receivers that answer after half a second get 200 messages a second together, nearly as many as four places each
 //! allow. In each round and for each kind of outage the database is away for a while: stopped and started again
 //! (`RESTART fast` and `RESTART immediate`, a program that returns when it is back), all sessions ended, or reached by no
-//! packet for longer than an operation may take. It is measured how long after its return the last receiver has got four
-//! messages more, and counted what was lost or delivered twice. `SOCKET` is the folder of the server's UNIX socket; the
-//! user is bankrail.
+//! packet for longer than an operation may take. Measured are the time from its return until every receiver has got four
+//! messages more, and the messages that were lost or delivered twice. `SOCKET` is the folder of the server's UNIX socket;
+//! the user is bankrail.
 
 use axum::http::{HeaderMap, StatusCode};
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
@@ -28,7 +28,7 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 
 const RECEIVERS: usize = 26;
-/// As many as a receiver has places: one that is kept by an old lease delays the last of them.
+/// One for each place of a receiver. If an old lease holds a place, the last of them is late.
 const MESSAGES_MORE: usize = 4;
 const ANSWERS_AFTER: Duration = Duration::from_millis(500);
 /// Between two messages to one receiver: 200 a second to all.

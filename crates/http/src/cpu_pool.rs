@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
-/// How long ago the first of the finished jobs must have begun for the thread that ends a job to send all their
-/// answers.
+/// Answers are kept back until the job of the first of them began this long ago.
 const GATHER: Duration = Duration::from_millis(1);
 
 /// A bounded number of threads for computations, such as RSA operations, so that they do not delay the asynchronous
@@ -23,8 +22,8 @@ const GATHER: Duration = Duration::from_millis(1);
 ///   each job leaves a core idle in between, which costs a fifth of the deliveries per second.
 /// - Jobs of one lane ([`CpuPool::lane`]) start in the order of the calls, and the lanes take turns: a burst in one of
 ///   them does not keep the others waiting. A job whose caller no longer waits does not start.
-/// - While jobs wait, those of a millisecond are answered together, by an asynchronous thread: it is woken once, where
-///   each answer would wake one, which takes the core from the next job. Whichever thread ends a job hands on the
+/// - While jobs wait, answers are gathered for a millisecond and sent together by one asynchronous thread. To wake one
+///   for each answer would take the core from the next job. Whichever thread ends a job hands on the
 ///   answers of all, so that a job that hangs holds none of them back. When no job waits, answers are sent at once.
 #[derive(Clone)]
 pub struct CpuPool {
@@ -145,8 +144,8 @@ impl Inner {
 struct Answers(Vec<BoxedJob>);
 
 impl Answers {
-    /// Has an asynchronous thread send them. One answer is sent from here, which wakes a thread as well. A runtime with
-    /// one thread need not be running, and these may be answers for callers in another one.
+    /// Has an asynchronous thread send them. A single answer is sent from here, because it wakes one thread either way.
+    /// So is every answer on a runtime with one thread: it may not be running while callers on another one wait.
     fn hand_on(self) {
         let runtime = Handle::current();
         if self.0.len() > 1 && runtime.runtime_flavor() == RuntimeFlavor::MultiThread {

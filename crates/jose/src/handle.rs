@@ -47,7 +47,7 @@ pub trait KeyHandle: crate::Keyed + Clone {
     fn with_kid(self, kid: &str) -> Self;
 }
 
-/// The name of a handle, which `$kid` leads to.
+/// The methods for the name of a handle; `$kid` is the path to its field.
 macro_rules! named {
     ($handle:ident, $role:expr, $($kid:ident).+) => {
         impl $handle {

@@ -172,8 +172,8 @@ pub struct InboxEntry {
     pub acknowledgement: OpaqueBytes,
     /// When the first delivery was stored.
     pub received_at: Timestamp,
-    /// The entry that it contradicts: the earliest with a hash in common and other content, interim or not as it is
-    /// itself.
+    /// The entry that it contradicts: the earliest of its own sort, interim messages or results, with a hash in common
+    /// and other content.
     pub conflicts_with: Option<EntryId>,
     /// The entry of the interim message ([`Incoming::interim`]) whose result this message brings. It is leased only
     /// when that entry is completed or a dead letter.
@@ -308,9 +308,8 @@ pub trait Inbox: Debug + Send + Sync {
     /// longer the more there are.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
-    /// How long the engine keeps completed entries before it forgets them by itself, without
-    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE), for which it keeps them too. `None`, the default: until
-    /// [`Inbox::forget`]. An inbox that wraps another returns the other's: receivers refuse older messages.
+    /// After how long the engine forgets completed entries by itself; it adds
+    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE). `None`, the default: not before [`Inbox::forget`]. An inbox that wraps another returns the other's: receivers refuse older messages.
     fn retention(&self) -> Option<Duration> {
         None
     }

@@ -150,7 +150,7 @@ impl SealOptions {
 /// Encrypts a signed message, if the signature is of a size that the specification allows.
 fn seal_signed(signed: String, encryption: &EncryptionKey, options: &SealOptions) -> Result<String, SealError> {
     let signature = signed.rsplit('.').next().unwrap_or_default();
-    // Four characters are three bytes, and the rest is cut.
+    // Base64url without padding: four characters are three bytes, rounded down.
     let bytes = signature.len() * 3 / 4;
     if !crate::is_signature_length(bytes) {
         return Err(SealError::SigningKeySize { bits: bytes * 8 });

@@ -132,7 +132,7 @@ rules! {
     FractionDigits = "fraction_digits", Specification, Notice;
     /// Default: a value keeps its length and its set of characters.
     DefaultBound = "default_bound", Default, Warning;
-    /// Default: a member is present that is required inside an object whose members the specification does not mark.
+    /// Default: a member that is required by default is present, in an object for which the specification marks none.
     DefaultRequired = "default_required", Default, Warning;
     /// Default: a code is one of a list that the specification does not show.
     DefaultCode = "default_code", Default, Notice;

@@ -44,7 +44,7 @@ const STATUS_CHANGE: u16 = 0x23;
 const PORT: u16 = 0x33;
 const REJECTED: u16 = 0x100;
 
-/// The number of the action of this type that ended with this status. Its pending report is of the one that completed.
+/// The number of the action with this type and end. A pending action has the number of the one that completed.
 fn ended(action_type: &ActionType, status: &ActionStatus) -> u16 {
     let first = match action_type {
         ActionType::Create => CREATION,

@@ -3,7 +3,7 @@
 use super::keys::SenderKeys;
 use super::observe::{ObservedDelivery, Observer};
 use bankrail_http::HeadBounds;
-use bankrail_http::names::API_KEY;
+use bankrail_http::names::{API_KEY, is_reserved};
 #[cfg(doc)]
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::SecuredPayload;
@@ -119,8 +119,9 @@ impl ReceiversOptions {
 
     /// Checks the options with this key, and returns the header of the API key.
     pub(super) fn checked(&self, api_key: &SecretString) -> Result<HeaderName, ReceiversOptionsError> {
-        let key_header = HeaderName::try_from(self.api_key_header.as_str())
-            .map_err(|_| ReceiversOptionsError::HeaderName { found: bankrail_values::excerpt(&self.api_key_header) })?;
+        let key_header = HeaderName::try_from(self.api_key_header.as_str()).ok().filter(|name| !is_reserved(name));
+        let found = || bankrail_values::excerpt(&self.api_key_header);
+        let key_header = key_header.ok_or_else(|| ReceiversOptionsError::HeaderName { found: found() })?;
         if self.other_api_keys.iter().chain([api_key]).any(|key| key.expose_secret().is_empty()) {
             return Err(ReceiversOptionsError::EmptyApiKey);
         }
@@ -138,8 +139,8 @@ impl ReceiversOptions {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiversOptionsError {
-    /// Not the name of a header.
-    #[error("expected the name of a header, found {found}")]
+    /// Not the name of a header that an API key can be in ([`is_reserved`]).
+    #[error("expected the name of a header for an API key, found {found}")]
     HeaderName {
         /// The text, cut and escaped.
         found: String,

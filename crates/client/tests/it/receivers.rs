@@ -546,7 +546,9 @@ fn paths_and_headers_are_settings() {
         let error = refused(options().path(MessageKind::Query, bad));
         assert!(matches!(error, ReceiversOptionsError::Path { .. }), "{bad}");
     }
-    assert!(matches!(refused(options().api_key_header("a b")), ReceiversOptionsError::HeaderName { .. }));
+    for name in ["a b", "content-type", "Host"] {
+        assert!(matches!(refused(options().api_key_header(name)), ReceiversOptionsError::HeaderName { .. }), "{name}");
+    }
     assert!(matches!(refused(options().also_api_key("")), ReceiversOptionsError::EmptyApiKey));
     let shown = format!("{:?} {:?}", options().also_api_key("our-key"), receivers_with(inbox(), options()));
     assert!(!shown.contains("our-key"));

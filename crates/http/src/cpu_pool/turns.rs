@@ -119,8 +119,8 @@ mod tests {
         assert_eq!(order, [(2, 0), (1, 1), (2, 1), (1, 2), (2, 2)]);
     }
 
-    /// However the jobs arrive, each is done once, in the order of its lane, and while a job waits no other lane gets
-    /// more than one turn for one of its own lane.
+    /// However the jobs arrive, each is done once, in the order of its lane. Between two turns of a lane that waits, each
+    /// other lane gets one at most.
     #[test]
     fn any_arrivals_are_served_fairly() {
         let mut seed = 0x2545_F491_4F6C_DD1D_u64;
@@ -133,7 +133,7 @@ mod tests {
         for _ in 0..200 {
             let mut turns = Turns::default();
             let (mut added, mut taken) = ([0; 4], [0; 4]);
-            // How many turns each lane has had since the lane's last one or since its queue was empty.
+            // Of each lane: how many turns each other has had since its own last one, or since its queue was empty.
             let mut since = [[0; 4]; 4];
             for _ in 0..200 {
                 let lane = usize::try_from(random(4)).unwrap();

@@ -25,7 +25,7 @@ struct State {
     evicted: bool,
     /// When the connection began, or a request with a known caller was last in progress.
     useful: Instant,
-    /// Over HTTP/2, bytes between two requests need not belong to headers.
+    /// False over HTTP/2, where bytes between two requests may be control frames.
     bytes_are_headers: bool,
 }
 
@@ -38,7 +38,7 @@ struct InProgressRequest {
 
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
-    /// Headers are due or have begun, since then.
+    /// Headers are waited for, or being read, since this instant.
     Header(Instant),
     /// Nothing is due.
     Idle,

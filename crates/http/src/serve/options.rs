@@ -31,11 +31,11 @@ bankrail_values::options! {
         pub(super) shutdown_timeout: Duration = Duration::from_secs(10),
         /// The most connections at once, at least 1. Default: 1024.
         ///
-        /// When they are all taken, a new connection takes the place of another. Who has had no request with a known
-        /// caller ([`KnownCaller`](crate::KnownCaller)) never takes the place of an address that had one within the last
-        /// hour: such strangers have three quarters of the places, and give up theirs to each other, first those
-        /// addresses that hold most. An address that had one takes the place of a stranger, or of a connection that is
-        /// idle; while there is none, it waits in the operating system's queue.
+        /// When they are all taken, a new connection takes the place of another. An address is known for an hour after a
+        /// request from it with a known caller ([`KnownCaller`](crate::KnownCaller)). All others are strangers: they have
+        /// three quarters of the places, never take that of a known address, and of them the one with the most
+        /// connections gives up one. A known address takes the place of a stranger, or of a connection that is idle;
+        /// while there is neither, it waits in the operating system's queue.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
         /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits; at least 1. One more
         /// takes the place of the one from there that has been idle longest, and is closed if there is none. Default:

@@ -4,9 +4,9 @@
 //!
 //! - An address is known for an hour after a request from it had a known caller ([`KnownCaller`](crate::KnownCaller)).
 //!   All others are strangers, who together have three quarters of the places.
-//! - A stranger for whom no place is left takes that of another stranger: of the address with the most connections the
-//!   one whose last request with a known caller, or whose start, is longest ago. So whoever holds few connections keeps
-//!   them, however many others come.
+//! - A stranger for whom no place is left takes that of another stranger. It is chosen from the address that has the
+//!   most connections: there, the one that began longest ago. So whoever holds few connections keeps them, however many
+//!   others come.
 //! - A known address takes the place of a stranger in the same way, and else that of the known connection that has been
 //!   idle longest. If none of them is idle, it waits.
 //! - An address with as many connections as it may have gives up its own.

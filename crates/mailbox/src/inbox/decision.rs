@@ -48,8 +48,8 @@ impl ReceiveDecision {
     ///   else it is a duplicate.
     /// - If no entry holds it, it is in conflict with the earliest entry of its own sort: an interim message with an
     ///   interim one, a result with a result.
-    /// - Without such an entry it is new. A result follows the earliest interim message. An interim message that
-    ///   arrives after its result is followed by it, unless the result is finished.
+    /// - Without such an entry it is new. A result follows the earliest interim message. If the result
+    ///   arrived first and is not finished, it follows the interim message that arrives late.
     #[must_use]
     pub fn of(message: &Incoming, known: Vec<KnownEntry>) -> Self {
         let same = known.iter().filter(|entry| entry.fingerprint == message.fingerprint);

@@ -97,7 +97,7 @@ mod tests {
 
         #[test]
         fn email_is_its_pattern(near in near("[a-z]{0,3}@[a-z]{0,3}"), any in "[a-zA-Z@ .é\u{a0}Éß]{0,12}") {
-            // The rule also refuses upper case that is no letter (Ⓐ, Ⅰ), which the pattern does not.
+            // The rule also refuses symbols in upper case, such as Ⓐ and Ⅰ; the pattern accepts them.
             compare(email, EMAIL, &near);
             compare(email, EMAIL, &any);
         }
