@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn every_row_of_the_files_can_be_read() {
-        assert_eq!((TOKENS.len(), STATEMENTS.len()), (29, 11));
+        assert!(TOKENS.len() >= 29 && STATEMENTS.len() >= 11, "rows are added, and none is lost");
         for row in TOKENS.iter().chain(STATEMENTS.iter()) {
             let name = |name: &String| name == "$api_key_header" || HeaderName::try_from(name).is_ok();
             assert!(row.headers.keys().all(name), "{}", row.title);
