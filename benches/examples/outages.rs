@@ -226,8 +226,10 @@ async fn proxy(socket: String, swallows: watch::Receiver<bool>) -> Result<u16, F
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let port = listener.local_addr()?.port();
     tokio::spawn(async move {
-        while let Ok((client, _)) = listener.accept().await {
-            tokio::spawn(pass(client, socket.clone(), swallows.clone()));
+        loop {
+            if let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(pass(client, socket.clone(), swallows.clone()));
+            }
         }
     });
     Ok(port)

@@ -244,10 +244,13 @@ class Bank:
         return " ".join(self.random.choice(WORDS) for _ in range(self.random.randint(2, 40)))[:280].strip()
 
     def listed(self):
-        """How often each amount is listed."""
+        """How often each amount is listed, negative for a debit."""
         with self.lock:
             accounts = self.accounts.values()
-            return collections.Counter(entry["amount"] for account in accounts for entry in account.entries)
+            return collections.Counter(
+                entry["amount"] if entry["credit"] else -entry["amount"]
+                for account in accounts for entry in account.entries
+            )
 
     # --- tokens -------------------------------------------------------------------------------------------------
 

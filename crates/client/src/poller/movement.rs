@@ -1,9 +1,9 @@
 //! What a new entry says about money.
 
 use super::handler::{NewEntries, NewEntry};
-use bankrail_camt052::{DateOrDateTime, EntryStatus};
+use bankrail_camt052::{CurrencyCode, DateOrDateTime, EntryStatus};
 use bankrail_statement::AccountId;
-use bankrail_values::{Currency, Date, Money};
+use bankrail_values::{Date, Money};
 use std::fmt;
 
 /// What has happened to an account's money: a row for a ledger, with nothing left to combine. With
@@ -26,15 +26,15 @@ pub struct Movement {
     pub value_on: Option<Date>,
     /// The name of the payer of a credit, or of the payee of a debit.
     pub counterparty: Option<String>,
-    /// All that the entry says in words, in lines.
+    /// All that the entry says in words, one text a line.
     pub text: String,
 }
 
 impl Movement {
     fn of(new: &NewEntry, of: &NewEntries) -> Result<Self, MovementError> {
         let (entry, id) = (&new.entry, new.id);
-        let own = entry.amount.to_money().map(|money| money.currency());
-        let currency = own.or_else(|| of.account_currency()).ok_or(MovementError::Currency { id })?;
+        let stated = entry.amount.currency().or_else(|| of.account_currency());
+        let currency = stated.and_then(CurrencyCode::to_currency).ok_or(MovementError::Currency { id })?;
         let amount = entry.signed_amount().ok_or(MovementError::Direction { id })?;
         let day = |date: &Option<DateOrDateTime>| Date::from_time(date.as_ref()?.date()?.to_time()?);
         Ok(Self {
@@ -67,9 +67,10 @@ impl NewEntries {
         self.entries.iter().map(|new| Movement::of(new, self)).collect()
     }
 
-    /// The currency of the account as the report states it, which is that of its entries.
-    fn account_currency(&self) -> Option<Currency> {
-        self.page.document.reports.iter().find_map(|report| report.account.currency.as_ref()?.to_currency())
+    /// The currency of the account, which is that of its entries: as the report states it, if there is one report.
+    fn account_currency(&self) -> Option<&CurrencyCode> {
+        let [report] = self.page.document.reports.as_slice() else { return None };
+        report.account.currency.as_ref()
     }
 }
 
@@ -83,7 +84,7 @@ pub enum MovementError {
         /// Its [`NewEntry::id`].
         id: [u8; 32],
     },
-    /// Neither `Amt` nor the account has a `Ccy` that is a currency's code.
+    /// The `Ccy` of `Amt`, or of the account if `Amt` has none, is missing or no currency's code.
     #[error("entry {}: expected the code of a currency in Amt or Acct", hex(id))]
     Currency {
         /// Its [`NewEntry::id`].

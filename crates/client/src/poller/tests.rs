@@ -735,6 +735,7 @@ async fn an_entry_that_does_not_say_what_it_does_stops_its_account_and_books_not
     for (wrong, said) in [
         (entry(" Ccy='AUD'>1.00", "WHAT", BOOKED, "2"), "expected CRDT or DBIT in CdtDbtInd"),
         (entry(">1.00", "CRDT", BOOKED, "2"), "expected the code of a currency in Amt or Acct"),
+        (entry(" Ccy='usd'>1.00", "CRDT", BOOKED, "2"), "expected the code of a currency in Amt or Acct"),
     ] {
         let (movements, poller) = movements(&[right.clone(), wrong], PollerOptions::new()).await;
         assert!(movements.is_empty());

@@ -23,6 +23,8 @@ struct State {
     requests: Vec<InProgressRequest>,
     next: u64,
     evicted: bool,
+    /// Whether any request had a known caller.
+    has_known_caller: bool,
     /// When the connection began, or a request with a known caller was last in progress.
     useful: Instant,
     /// False over HTTP/2, where bytes between two requests may be control frames.
@@ -48,8 +50,15 @@ impl Activity {
     pub(super) fn new() -> Self {
         let now = Instant::now();
         let waiting = Waiting::Header(now);
-        let state =
-            State { waiting, requests: Vec::new(), next: 0, evicted: false, useful: now, bytes_are_headers: true };
+        let state = State {
+            waiting,
+            requests: Vec::new(),
+            next: 0,
+            evicted: false,
+            has_known_caller: false,
+            useful: now,
+            bytes_are_headers: true,
+        };
         Self { state: Mutex::new(state), changed: Notify::new() }
     }
 
@@ -74,6 +83,11 @@ impl Activity {
         while !self.is_evicted() {
             self.changed.notified().await;
         }
+    }
+
+    /// True once a request had a known caller.
+    pub(super) fn has_known_caller(&self) -> bool {
+        self.lock().has_known_caller
     }
 
     /// True while no request is in progress.
@@ -116,7 +130,7 @@ impl Activity {
 
     fn is_useful(&self, number: u64) {
         let mut state = self.lock();
-        state.useful = Instant::now();
+        (state.useful, state.has_known_caller) = (Instant::now(), true);
         if let Some(request) = state.requests.iter_mut().find(|request| request.number == number) {
             request.has_known_caller = true;
         }

@@ -33,8 +33,8 @@ bankrail_values::options! {
         ///
         /// When they are all taken, a new connection takes the place of another. An address is known for an hour after a
         /// request from it with a known caller ([`KnownCaller`](crate::KnownCaller)). All others are strangers: they have
-        /// three quarters of the places, never take that of a known address, and of them the one with the most
-        /// connections gives up one. A known address takes the place of a stranger, or of a connection that is idle;
+        /// three quarters of the places, never take that of a known address, and of them one from the network and
+        /// the address with the most connections gives up its own. A known address takes the place of a stranger, or of a connection that is idle;
         /// while there is neither, it waits in the operating system's queue.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
         /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits; at least 1. One more

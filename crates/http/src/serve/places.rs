@@ -4,17 +4,21 @@
 //!
 //! - An address is known for an hour after a request from it had a known caller ([`KnownCaller`](crate::KnownCaller)).
 //!   All others are strangers, who together have three quarters of the places.
-//! - A stranger for whom no place is left takes that of another stranger. It is chosen from the address that has the
-//!   most connections: there, the one that began longest ago. So whoever holds few connections keeps them, however many
-//!   others come.
-//! - A known address takes the place of a stranger in the same way, and else that of the known connection that has been
-//!   idle longest. If none of them is idle, it waits.
-//! - An address with as many connections as it may have gives up its own.
+//! - A stranger for whom no place is left takes that of another stranger. It is chosen from the network that has the most
+//!   connections, there from the address that has the most, and there it is the one that began longest ago. So whoever
+//!   shares its network with few connections keeps them.
+//! - A known address takes the place of a stranger in the same way. Without one it takes that of a connection that has
+//!   had no known caller itself, whatever its address, and else that of the one that has been idle longest. If none of
+//!   them is idle, it waits.
+//! - An address with as many connections as it may have gives up its own, in the same order.
+//!
+//! What no server can do is to know honest strangers among strangers from as many networks as there are places.
 
 use super::activity::Activity;
 use super::options::ServerOptions;
+use ipnet::IpNet;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -29,17 +33,30 @@ const MOST_REMEMBERED: usize = 16 * 1024;
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// Who a connection is counted for: an IPv4 address, or the network of 64 bits that an IPv6 address is in, because one
-/// subscriber has all of its addresses.
+/// subscriber has all of its addresses. A trusted proxy, behind which many peers are, is counted by its whole address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Source(IpAddr);
+struct Source {
+    address: IpAddr,
+    trusted: bool,
+}
 
 impl Source {
-    fn of(address: IpAddr) -> Self {
-        Self(match address.to_canonical() {
-            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
-            address => address,
-        })
+    fn of(address: IpAddr, proxies: &[IpNet]) -> Self {
+        let address = address.to_canonical();
+        let trusted = proxies.iter().any(|network| network.contains(&address));
+        Self { address: if trusted { address } else { network(address, 32, 64) }, trusted }
     }
+
+    /// The network of one owner: 24 bits of an IPv4 address, 48 of an IPv6 address.
+    fn network(self) -> IpAddr {
+        network(self.address, 24, 48)
+    }
+}
+
+/// The first bits of an address, the others being zero.
+fn network(address: IpAddr, of_v4: u8, of_v6: u8) -> IpAddr {
+    let bits = if address.is_ipv4() { of_v4 } else { of_v6 };
+    IpNet::new(address, bits).map_or(address, |network| network.network())
 }
 
 /// Why there is no place for a connection.
@@ -70,14 +87,19 @@ struct Table {
 struct Peer {
     connections: Vec<Arc<Activity>>,
     known_until: Option<Instant>,
-    /// A proxy, behind which many peers are.
-    trusted: bool,
 }
 
 impl Peer {
-    fn is_known(&self, now: Instant) -> bool {
-        self.trusted || self.known_until.is_some_and(|until| now < until)
+    fn is_known(&self, source: &Source, now: Instant) -> bool {
+        source.trusted || self.known_until.is_some_and(|until| now < until)
     }
+}
+
+/// Of connections of known addresses the one that gives up its place.
+fn expendable<'a>(connections: impl Iterator<Item = (Source, &'a Arc<Activity>)>) -> Option<(Source, Arc<Activity>)> {
+    let expendable = connections.filter(|(_, one)| !one.has_known_caller() || one.is_idle());
+    let first = expendable.min_by_key(|(_, one)| (one.has_known_caller(), one.useful_at()));
+    first.map(|(source, one)| (source, Arc::clone(one)))
 }
 
 impl Places {
@@ -87,29 +109,27 @@ impl Places {
 
     /// Takes a place for a connection from this address.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Result<Place, NoPlace> {
-        let (now, source) = (Instant::now(), Source::of(address));
-        let trusted = self.options.trusted_proxies.iter().any(|proxies| proxies.contains(&address.to_canonical()));
+        let (now, source) = (Instant::now(), Source::of(address, &self.options.trusted_proxies));
         let table = &mut *self.lock();
         let peer = table.peers.get(&source);
-        let known = trusted || peer.is_some_and(|peer| peer.is_known(now));
+        let known = source.trusted || peer.is_some_and(|peer| peer.is_known(&source, now));
         let own = peer.map_or(&[][..], |peer| &peer.connections);
-        if !trusted && own.len() >= self.options.max_connections_per_address {
-            let mine = own.iter().filter(|one| !known || one.is_idle());
-            let victim = mine.min_by_key(|one| one.useful_at()).cloned().ok_or(NoPlace::Refused)?;
+        if !source.trusted && own.len() >= self.options.max_connections_per_address {
+            let (_, victim) = expendable(own.iter().map(|one| (source, one))).ok_or(NoPlace::Refused)?;
             table.evict(source, &victim);
         }
         let all = self.options.max_connections;
         let most = if known { all } else { all - all / 4 };
         // Counting strangers takes a while, and a server is seldom full.
-        if table.taken >= most && (table.taken >= all || table.strangers(now) >= most) {
+        if table.taken >= most
+            && (table.taken >= all || table.strangers(now).map(|(_, one)| one.len()).sum::<usize>() >= most)
+        {
             let none = if known { NoPlace::Wait } else { NoPlace::Refused };
             let (from, victim) = table.least_missed(now, known).ok_or(none)?;
             table.evict(from, &victim);
         }
         let activity = Arc::new(Activity::new());
-        let peer = table.peers.entry(source).or_default();
-        peer.trusted = trusted;
-        peer.connections.push(Arc::clone(&activity));
+        table.peers.entry(source).or_default().connections.push(Arc::clone(&activity));
         table.taken += 1;
         Ok(Place { activity, source, places: Arc::clone(self) })
     }
@@ -120,29 +140,34 @@ impl Places {
 }
 
 impl Table {
-    /// The number of connections of strangers.
-    fn strangers(&self, now: Instant) -> usize {
-        self.peers.values().filter(|peer| !peer.is_known(now)).map(|peer| peer.connections.len()).sum()
+    /// The connections of strangers.
+    fn strangers(&self, now: Instant) -> impl Iterator<Item = (Source, &[Arc<Activity>])> {
+        let strangers = self.peers.iter().filter(move |(source, peer)| !peer.is_known(source, now));
+        strangers.map(|(source, peer)| (*source, &*peer.connections))
     }
 
-    /// The connection that gives up its place: a stranger's, or else, for a known peer, an idle one of a known peer.
-    fn least_missed<'a>(&'a self, now: Instant, for_known: bool) -> Option<(Source, Arc<Activity>)> {
-        let strangers = self.peers.iter().filter(|(_, peer)| !peer.is_known(now));
-        let most = strangers.clone().map(|(_, peer)| peer.connections.len()).max().unwrap_or_default();
-        let of_peer = |(source, peer): (&'a Source, &'a Peer)| peer.connections.iter().map(move |one| (*source, one));
-        let candidates: Vec<_> = if most > 0 {
-            strangers.filter(|(_, peer)| peer.connections.len() == most).flat_map(of_peer).collect()
-        } else if for_known {
-            self.peers.iter().flat_map(of_peer).filter(|(_, one)| one.is_idle()).collect()
-        } else {
-            return None;
-        };
-        let (source, one) = candidates.into_iter().min_by_key(|(_, one)| one.useful_at())?;
-        Some((source, Arc::clone(one)))
+    /// The connection that gives up its place: a stranger's, or else, for a known peer, one of a known peer.
+    fn least_missed(&self, now: Instant, for_known: bool) -> Option<(Source, Arc<Activity>)> {
+        let mut networks: HashMap<IpAddr, usize> = HashMap::new();
+        for (source, connections) in self.strangers(now) {
+            *networks.entry(source.network()).or_default() += connections.len();
+        }
+        let held = |source: Source, own: &[Arc<Activity>]| (networks.get(&source.network()).copied(), own.len());
+        let most = self.strangers(now).map(|(source, own)| held(source, own)).max();
+        let greediest = self.strangers(now).filter(|(source, own)| Some(held(*source, own)) == most);
+        let of_greediest = greediest.flat_map(|(source, own)| own.iter().map(move |one| (source, one)));
+        match of_greediest.min_by_key(|(_, one)| one.useful_at()) {
+            Some((source, one)) => Some((source, Arc::clone(one))),
+            None if for_known => {
+                let all = self.peers.iter();
+                expendable(all.flat_map(|(source, peer)| peer.connections.iter().map(|one| (*source, one))))
+            }
+            None => None,
+        }
     }
 
     fn evict(&mut self, from: Source, victim: &Arc<Activity>) {
-        tracing::debug!(address = %from.0, "a connection gives up its place to a new one");
+        tracing::debug!(address = %from.address, "a connection gives up its place to a new one");
         self.leave(from, victim);
         victim.evict();
     }
@@ -162,12 +187,13 @@ impl Table {
     fn knows(&mut self, source: Source) {
         let now = Instant::now();
         if self.peers.len() > MOST_REMEMBERED && self.swept.is_none_or(|swept| now >= swept + SWEEP_EVERY) {
-            self.peers.retain(|_, peer| !peer.connections.is_empty() || peer.is_known(now));
+            self.peers.retain(|source, peer| !peer.connections.is_empty() || peer.is_known(source, now));
             self.swept = Some(now);
         }
-        let has_room = self.peers.len() <= MOST_REMEMBERED;
-        if let Some(peer) = self.peers.get_mut(&source).filter(|peer| has_room || peer.known_until.is_some()) {
-            peer.known_until = Some(now + KNOWN_FOR);
+        // The connection may have given up its place before its caller was known.
+        let is_remembered = self.peers.get(&source).is_some_and(|peer| peer.known_until.is_some());
+        if is_remembered || self.peers.len() <= MOST_REMEMBERED {
+            self.peers.entry(source).or_default().known_until = Some(now + KNOWN_FOR);
         }
     }
 }
@@ -200,6 +226,7 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
+    use super::super::activity::InProgress;
     use super::*;
 
     fn places(connections: usize) -> Arc<Places> {
@@ -217,6 +244,13 @@ mod tests {
     fn evicted(places: &[&Place]) -> Vec<usize> {
         let evicted = |place: &Place| place.activity.is_evicted();
         (0..places.len()).filter(|at| evicted(places[*at])).collect()
+    }
+
+    /// A request with a known caller is under way.
+    fn known_request(place: &Place) -> InProgress {
+        let request = place.activity.begin();
+        request.known_caller(place.knows()).tell();
+        request
     }
 
     #[tokio::test(start_paused = true)]
@@ -263,7 +297,7 @@ mod tests {
         later().await;
         let replacing = places.admit(address(1)).unwrap();
         assert!(known.activity.is_evicted(), "its own oldest idle one");
-        let busy: Vec<_> = others.iter().chain([&replacing]).map(|place| place.activity.begin()).collect();
+        let busy: Vec<_> = others.iter().chain([&replacing]).map(known_request).collect();
         assert_eq!(places.admit(address(1)).err(), Some(NoPlace::Refused), "none of its own is idle");
         drop(busy);
         tokio::time::advance(KNOWN_FOR).await;
@@ -273,20 +307,57 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_is_known_waits_while_all_others_who_are_known_are_busy() {
         let places = places(2);
-        let [one, other] = [1, 2].map(|last| {
-            let place = places.admit(address(last)).unwrap();
-            place.knows()();
-            place
-        });
-        let [busy, _also] = [&one, &other].map(|place| place.activity.begin());
+        let [one, other] = [1, 2].map(|last| places.admit(address(last)).unwrap());
+        let [busy, _also] = [&one, &other].map(known_request);
         drop(other);
         let third = places.admit(address(3)).unwrap();
-        third.knows()();
-        let _third_busy = third.activity.begin();
+        let _third_busy = known_request(&third);
         assert_eq!(places.admit(address(2)).err(), Some(NoPlace::Wait));
         drop(busy);
         assert!(places.admit(address(2)).is_ok());
         assert!(one.activity.is_evicted());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn beside_who_is_known_those_that_proved_nothing_give_way_busy_or_not() {
+        let places = Places::new(ServerOptions::new().max_connections(4).max_connections_per_address(3));
+        let known = places.admit(address(1)).unwrap();
+        let _busy = known_request(&known);
+        let hostile: Vec<_> = (0..2).map(|_| places.admit(address(1)).unwrap()).collect();
+        let _requests: Vec<_> = hostile.iter().map(|place| place.activity.begin()).collect();
+        let again = places.admit(address(1)).unwrap();
+        assert!(hostile[0].activity.is_evicted(), "of the address that has as many as it may");
+        let other = places.admit(address(2)).unwrap();
+        let _busy = known_request(&other);
+        let third = places.admit(address(2)).unwrap();
+        assert!(hostile[1].activity.is_evicted(), "in a full server");
+        assert_eq!(evicted(&[&known, &again, &other, &third]), []);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_addresses_of_one_network_do_not_shut_out_another() {
+        let places = places(16);
+        let honest = [places.admit(address(1)).unwrap(), places.admit(address(1)).unwrap()];
+        let mut hostile = Vec::new();
+        for subnet in 0..500_u16 {
+            later().await;
+            let address = std::net::Ipv6Addr::new(0x2001, 0xdb8, 1, subnet, 0, 0, 0, 1);
+            hostile.push(places.admit(address.into()).unwrap());
+        }
+        assert_eq!(evicted(&[&honest[0], &honest[1]]), []);
+        assert_eq!(hostile.iter().filter(|place| !place.activity.is_evicted()).count(), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_that_is_known_after_its_place_was_taken_is_remembered() {
+        let places = places(1);
+        let first = places.admit(address(1)).unwrap();
+        let _second = places.admit(address(2)).unwrap();
+        assert!(first.activity.is_evicted());
+        first.knows()();
+        let again = places.admit(address(1)).unwrap();
+        assert!(places.admit(address(2)).is_err());
+        assert!(!again.activity.is_evicted());
     }
 
     #[tokio::test(start_paused = true)]

@@ -191,10 +191,10 @@ impl Outbox for ModelOutbox {
         }))
     }
 
-    fn release_others<'a>(&'a self, owner: LeaseOwner, held: &'a [EntryId]) -> StoreFuture<'a, u64> {
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
         let mut state = self.state();
-        let others = state.stored.iter_mut().filter(|stored| !held.contains(&stored.entry.id));
-        let leased = others.filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner));
+        let owned = |stored: &&mut Stored| stored.lease.is_some_and(|lease| owners.contains(&lease.owner));
+        let leased = state.stored.iter_mut().filter(owned);
         ready(leased.map(|stored| stored.lease = None).map(|()| 1).sum())
     }
 

@@ -61,7 +61,7 @@ pub async fn outbox_suite<O: OutboxStore>(mut make: impl AsyncFnMut() -> O) {
     enqueued_once(&make().await).await;
     oldest_in_outbox(&make().await).await;
     leases_run_out(&make().await).await;
-    other_leases_are_given_back(&make().await).await;
+    all_leases_of_an_owner_are_given_back(&make().await).await;
     deliveries_are_recorded(&make().await).await;
     endpoints_have_bounds(&make().await).await;
     only_leases_that_last_count(&make().await).await;
@@ -157,24 +157,22 @@ async fn leases_run_out(outbox: &impl OutboxStore) {
     assert!(own, "an owner whose lease is over may record a delivery if nobody took the message over");
 }
 
-async fn other_leases_are_given_back(outbox: &impl OutboxStore) {
-    for number in 1..=3 {
-        outbox.enqueue(&outgoing(number, number), at(0)).await.expect("enqueue");
+async fn all_leases_of_an_owner_are_given_back(outbox: &impl OutboxStore) {
+    let mut stored = Vec::new();
+    for number in 1..=4 {
+        stored.push(outbox.enqueue(&outgoing(number, number), at(0)).await.expect("enqueue").id());
     }
-    let first = outbox.lease(LeaseRequest::new(lease(1, 99), 2), at(0)).await.expect("lease");
-    let second = outbox.lease(all(lease(2, 99)), at(0)).await.expect("lease");
-    assert_eq!((first.len(), second.len()), (2, 1), "two owners");
-    let [held, lost] = [first[0].id, first[1].id];
-    assert_eq!(outbox.release_others(owner(1), &[held]).await.expect("release"), 1, "one is given back");
-    assert_eq!(outbox.release_others(owner(1), &[held]).await.expect("release"), 0, "it was given back before");
-    assert_eq!(
-        ids(&outbox.lease(all(lease(3, 99)), at(1)).await.expect("lease")),
-        [lost],
-        "it is free, and due as before"
-    );
-    let recorded = outbox.record(held, owner(1), &delivery(1), Disposition::Delivered, at(2)).await.expect("record");
-    assert!(recorded, "what is held stays the owner's");
-    let recorded = outbox.record(second[0].id, owner(2), &delivery(1), Disposition::Delivered, at(2)).await;
+    for (number, leased) in [(1, 2), (2, 1), (3, 1)] {
+        let entries = outbox.lease(LeaseRequest::new(lease(number, 99), leased), at(0)).await.expect("lease");
+        assert_eq!(entries.len(), usize::try_from(leased).expect("a small number"), "three owners");
+    }
+    let lost = [owner(1), owner(3), owner(4)];
+    assert_eq!(outbox.release_all(&[]).await.expect("release"), 0, "nobody gives nothing back");
+    assert_eq!(outbox.release_all(&lost).await.expect("release"), 3, "two owners give back three entries");
+    assert_eq!(outbox.release_all(&lost).await.expect("release"), 0, "they were given back before");
+    let again = ids(&outbox.lease(all(lease(5, 99)), at(1)).await.expect("lease"));
+    assert_eq!(again, [stored[0], stored[1], stored[3]], "they are free, and due as before");
+    let recorded = outbox.record(stored[2], owner(2), &delivery(1), Disposition::Delivered, at(2)).await;
     assert!(recorded.expect("record"), "what is another owner's stays so");
 }
 
@@ -470,9 +468,8 @@ pub async fn outbox_against_model(outbox: &impl OutboxStore, seed: u64, steps: u
                 assert_eq!(got, want, "record, {context}");
             }
             8 if random.below(3) == 0 => {
-                let got = outbox.release_others(lease.owner, &[theirs]).await.expect("store");
-                let want = model.release_others(lease.owner, &[id]).await.expect("store");
-                assert_eq!(got, want, "release others, {context}");
+                let got = outbox.release_all(&[lease.owner]).await.expect("store");
+                assert_eq!(got, model.release_all(&[lease.owner]).await.expect("store"), "release all, {context}");
             }
             8 => {
                 let got = outbox.release(theirs, lease.owner, due).await.expect("store");

@@ -1,5 +1,6 @@
 //! The worker that delivers the messages of the outbox.
 
+mod leases;
 mod operator;
 mod options;
 mod pauses;
@@ -8,9 +9,10 @@ mod running;
 
 pub use options::{DispatcherOptions, MissingAcknowledgement};
 
+use self::leases::Leases;
 use self::pauses::Pauses;
 use self::places::{Free, Places};
-use self::running::{Held, Running};
+use self::running::Running;
 use super::breaker::{Change, Ended, Health};
 use super::endpoint::{Endpoints, Known};
 use super::post::{Outcome, Stored, Terms, post};
@@ -19,8 +21,8 @@ use super::transport::Transport;
 use crate::measure;
 use bankrail_http::{CpuPool, FORGET_EVERY, Recurring};
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, Intervention, Lease, LeaseOwner, LeaseRequest,
-    OutboxEntry, OutboxStore, Outgoing,
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Intervention, Lease, LeaseOwner,
+    LeaseRequest, OutboxEntry, OutboxStore, Outgoing,
 };
 use bankrail_values::{Clock, RandomnessError, StoreError, StoreFuture, Timestamp, jitter, random_bytes};
 use bankrail_webhook::sender::RequestMismatchError;
@@ -50,20 +52,10 @@ struct Shared {
     pool: CpuPool,
     clock: Arc<dyn Clock>,
     options: DispatcherOptions,
-    owner: LeaseOwner,
     wake: Notify,
     /// Locked while entries are leased: one lease is made after the other.
-    leasing: Mutex<Leasing>,
+    leases: Mutex<Leases>,
     running: Running,
-}
-
-#[derive(Debug, Default)]
-struct Leasing {
-    /// The endpoint whose entry was leased last.
-    last_quick: Option<EndpointId>,
-    last_slow: Option<EndpointId>,
-    /// When a lease was last asked for without an answer. The outbox may have made it all the same.
-    unanswered: Option<Instant>,
 }
 
 /// An entry that is leased, to be delivered.
@@ -72,11 +64,13 @@ struct Leased {
     entry: OutboxEntry,
     /// Whether it takes a place for slow deliveries.
     slow: bool,
-    held: Held,
+    owner: LeaseOwner,
+    /// When the lease ends.
+    ends: Instant,
 }
 
 impl Dispatcher {
-    /// A dispatcher with a random name that distinguishes it from other workers.
+    /// A dispatcher whose leases have random names that distinguish them from those of other workers.
     ///
     /// # Errors
     /// [`RandomnessError`] if the operating system's random generator fails.
@@ -87,10 +81,10 @@ impl Dispatcher {
         clock: Arc<dyn Clock>,
         options: DispatcherOptions,
     ) -> Result<Self, RandomnessError> {
-        let owner = LeaseOwner::from_random_bytes(random_bytes()?);
+        let leases = Mutex::new(Leases::new(random_bytes()?));
         measure::delivery::describe();
-        let (pool, wake, leasing, running) = (CpuPool::default(), Notify::new(), Mutex::default(), Running::default());
-        let shared = Shared { outbox, endpoints, transport, pool, clock, options, owner, wake, leasing, running };
+        let (pool, wake, running) = (CpuPool::default(), Notify::new(), Running::default());
+        let shared = Shared { outbox, endpoints, transport, pool, clock, options, wake, leases, running };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -234,9 +228,6 @@ const QUIET: Duration = Duration::from_millis(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// How long after its failure a lease may still be made: by a database that gets what was sent to it late.
-const MADE_LATE: Duration = Duration::from_secs(15);
-
 /// What looking for entries to deliver has shown.
 #[derive(Clone, Copy, Debug)]
 enum Look {
@@ -303,28 +294,30 @@ impl Shared {
 
     /// Leases entries for the free places.
     async fn lease(&self, free: Free) -> Result<Vec<Leased>, StoreError> {
-        let leasing = &mut *self.leasing.lock().await;
-        let unanswered = leasing.unanswered.filter(|at| at.elapsed() < MADE_LATE);
-        if unanswered.is_some() {
-            self.outbox.release_others(self.owner, &self.running.held()).await?;
+        let leases = &mut *self.leases.lock().await;
+        let asked = Instant::now();
+        let unanswered = leases.unanswered(asked);
+        if !unanswered.is_empty() {
+            self.outbox.release_all(&unanswered).await?;
+            leases.given_back(asked);
         }
-        let (now, lease_ends) = (self.clock.now(), Instant::now() + self.options.lease());
+        let (now, ends) = (self.clock.now(), Instant::now() + self.options.lease());
+        let owner = leases.ask(asked, ends);
+        let lease = Lease { owner, until: now.saturating_add(self.options.lease()) };
         let slow = self.endpoints.slow();
-        let lease = Lease { owner: self.owner, until: now.saturating_add(self.options.lease()) };
         let [quick_limit, slow_limit] = [free.quick, free.slow].map(|free| u32::try_from(free).unwrap_or(u32::MAX));
         let request = LeaseRequest::new(lease, quick_limit)
-            .after(leasing.last_quick.as_ref())
+            .after(leases.last_quick.as_ref())
             .per_endpoint(self.options.per_endpoint.max(1))
-            .slow(&slow, slow_limit, leasing.last_slow.as_ref())
+            .slow(&slow, slow_limit, leases.last_slow.as_ref())
             .reserve(self.options.reserve());
-        leasing.unanswered = Some(Instant::now());
         let entries = self.outbox.lease(request, now).await?;
-        leasing.unanswered = unanswered;
+        leases.answered();
         let leased = entries.into_iter().map(|entry| {
             let slow = slow.contains(&entry.message.endpoint);
-            let last = if slow { &mut leasing.last_slow } else { &mut leasing.last_quick };
+            let last = if slow { &mut leases.last_slow } else { &mut leases.last_quick };
             *last = Some(entry.message.endpoint.clone());
-            Leased { slow, held: self.running.hold(entry.id, lease_ends), entry }
+            Leased { entry, slow, owner, ends }
         });
         Ok(leased.collect())
     }
@@ -336,18 +329,23 @@ impl Shared {
     }
 
     /// Makes one delivery of a leased entry and records it. `leave` is called when only the record is left to wait for.
-    async fn deliver(&self, Leased { entry, held, .. }: Leased, leave: impl FnOnce()) {
+    async fn deliver(&self, Leased { entry, owner, ends, .. }: Leased, leave: impl FnOnce()) {
         let now = self.clock.now();
         let Some(known) = self.endpoints.get(&entry.message.endpoint) else {
             tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint, "no such endpoint");
-            return self.give_back(&entry, &held, now.saturating_add(self.options.unknown_endpoint_pause)).await;
+            let due = now.saturating_add(self.options.unknown_endpoint_pause);
+            let released = patiently(entry.id, ends, || (), || self.outbox.release(entry.id, owner, due)).await;
+            if let Err(error) = released {
+                tracing::error!(entry = %entry.id, error = %error, "an entry could not be given back");
+            }
+            return;
         };
-        held.begin(&entry, now);
+        let under_way = self.running.begin(&entry, now);
         let started = Instant::now();
         let headers = DeliveryHeaders::from_attributes(&entry.message.attributes).map(|(headers, _)| headers);
         let outcome = self.post(&known, &entry, headers, now).await;
         let (took, ended) = (started.elapsed(), self.clock.now());
-        held.end();
+        drop(under_way);
         known.set_slow(took >= self.options.slow_after);
         let health = self.options.breaker.judge(outcome.health, took);
         let rest = outcome.rest().map(|asked| self.options.schedule.granted(asked));
@@ -371,8 +369,8 @@ impl Shared {
             duration_ms = u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
             "delivery made"
         );
-        let record = || self.outbox.record(entry.id, self.owner, &record, next, ended);
-        match patiently(&held, leave, record).await {
+        let record = || self.outbox.record(entry.id, owner, &record, next, ended);
+        match patiently(entry.id, ends, leave, record).await {
             Ok(true) => {}
             // It took longer than the lease, and another worker has the entry: two deliveries are allowed. Or an
             // attempt before the last was recorded, and its answer was lost.
@@ -471,20 +469,14 @@ impl Shared {
             Err(error) => tracing::error!(error = %error, "the outbox failed"),
         }
     }
-
-    async fn give_back(&self, entry: &OutboxEntry, held: &Held, due: Timestamp) {
-        let released = patiently(held, || (), || self.outbox.release(entry.id, self.owner, due)).await;
-        if let Err(error) = released {
-            tracing::error!(entry = %entry.id, error = %error, "an entry could not be given back");
-        }
-    }
 }
 
 /// Ends a lease: tries until the outbox answers, as long as the lease lasts. `waits` is called if it does not at once.
 ///
 /// The next lease follows an answer at once, so that a store can make both durable together.
 async fn patiently<'a>(
-    held: &Held,
+    entry: EntryId,
+    lease_ends: Instant,
     waits: impl FnOnce(),
     mut attempt: impl FnMut() -> StoreFuture<'a, bool>,
 ) -> Result<bool, StoreError> {
@@ -498,9 +490,9 @@ async fn patiently<'a>(
     };
     let mut pause = FIRST_PAUSE;
     while let Err(error) = &answer
-        && Instant::now() + pause < held.lease_ends
+        && Instant::now() + pause < lease_ends
     {
-        tracing::warn!(entry = %held.entry(), %error, "the outbox failed, and is tried again");
+        tracing::warn!(%entry, %error, "the outbox failed, and is tried again");
         tokio::time::sleep(pause).await;
         answer = attempt().await;
         pause = (pause * 2).min(LONGEST_PAUSE);

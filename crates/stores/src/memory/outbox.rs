@@ -61,9 +61,9 @@ impl Outbox for MemoryOutbox {
             messages.make_pending(id, due);
             Ok(true)
         };
-        release_others(owner: LeaseOwner, held: &'a [EntryId]) -> u64 = messages => {
-            let others = messages.entries.values_mut().filter(|stored| !held.contains(&stored.entry.id));
-            let leased = others.filter(|stored| stored.lease.is_some_and(|lease| lease.owner == owner));
+        release_all(owners: &'a [LeaseOwner]) -> u64 = messages => {
+            let owned = |stored: &&mut Stored| stored.lease.is_some_and(|lease| owners.contains(&lease.owner));
+            let leased = messages.entries.values_mut().filter(owned);
             Ok(leased.map(|stored| stored.lease = None).map(|()| 1).sum())
         };
         next_due() -> Option<Timestamp> = messages => {

@@ -53,11 +53,11 @@ const RELEASE: &str = concat!(
     " WHERE entry = $1 AND owner = $2"
 );
 
-/// Among the leases that last.
-const RELEASE_OTHERS: &str = concat!(
+/// By the index of leases.
+const RELEASE_ALL: &str = concat!(
     "UPDATE bankrail_outbox_queue SET owner = NULL, until = NULL, lease = NULL, freed = ",
     written!("bankrail_outbox_cursor"),
-    " WHERE owner = $1 AND entry <> ALL ($2)
+    " WHERE owner = ANY ($1)
         AND lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)"
 );
 
@@ -121,9 +121,9 @@ impl Outbox for PostgresOutbox {
         ) -> bool = s => record(s, id, owner, delivery, disposition, now);
         each release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool =
             s => s.changes(RELEASE, params![entry_number(id), owner.as_bytes().as_slice(), due.unix_millis()]);
-        each release_others(owner: LeaseOwner, held: &'a [EntryId]) -> u64 = s => {
-            let held: Vec<i64> = held.iter().copied().map(entry_number).collect();
-            async move { s.execute(RELEASE_OTHERS, params![owner.as_bytes().as_slice(), held]).await }
+        each release_all(owners: &'a [LeaseOwner]) -> u64 = s => {
+            let owners: Vec<&[u8]> = owners.iter().map(|owner| owner.as_bytes().as_slice()).collect();
+            async move { s.execute(RELEASE_ALL, params![owners]).await }
         };
         each next_due() -> Option<Timestamp> = s => lease::next_due(s);
         each hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = s => circuit::hold(s, endpoint, circuit);

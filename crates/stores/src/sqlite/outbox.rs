@@ -47,8 +47,8 @@ const FIND: &str = entries!(
 
 const RELEASE: &str = "UPDATE bankrail_outbox SET due = ?3, owner = NULL, until = NULL WHERE id = ?1 AND owner = ?2";
 
-const RELEASE_OTHERS: &str = "UPDATE bankrail_outbox SET owner = NULL, until = NULL
-    WHERE owner IS NOT NULL AND owner = ?1 AND id NOT IN (SELECT value FROM json_each(?2))";
+const RELEASE_ALL: &str =
+    "UPDATE bankrail_outbox SET owner = NULL, until = NULL WHERE owner IS NOT NULL AND owner = ?1";
 
 const RECORD: &str = "UPDATE bankrail_outbox SET state = :state, due = coalesce(:due, due), finished = :finished,
     deliveries = deliveries + 1, owner = NULL, until = NULL WHERE id = :id AND owner = :owner";
@@ -88,7 +88,7 @@ pub(super) const DAILY: &[&str] = &[
     SAME_ID,
     FIND,
     RELEASE,
-    RELEASE_OTHERS,
+    RELEASE_ALL,
     RECORD,
     INSERT_DELIVERY,
     DELIVERIES,
@@ -111,10 +111,10 @@ impl Outbox for SqliteOutbox {
         ) -> bool = c => record(c, id, owner, &delivery, disposition, now);
         write release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool =
             c => changes(c, RELEASE, params![entry_number(id), owner.as_bytes(), due.unix_millis()]);
-        write release_others(owner: LeaseOwner, held: &'a [EntryId]) -> u64 = c => {
-            let held = held.iter().map(|id| id.get().to_string()).collect::<Vec<_>>().join(",");
-            Ok(run(c, RELEASE_OTHERS, params![owner.as_bytes(), format!("[{held}]")])? as u64)
-        };
+        write release_all(owners: &'a [LeaseOwner]) -> u64 = c => owners.iter().try_fold(0, |released, owner| {
+            let more = run(c, RELEASE_ALL, params![owner.as_bytes()])?;
+            Ok(released + u64::try_from(more).map_err(Fault::corrupt)?)
+        });
         read next_due() -> Option<Timestamp> = c => lease::next_due(c);
         write hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = c => circuit::hold(c, &endpoint, circuit);
         write close_circuit(endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> () =

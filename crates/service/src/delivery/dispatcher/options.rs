@@ -93,6 +93,9 @@ impl DispatcherOptions {
     /// The length of a lease: enough for a delivery with sealing, and for recording it while the outbox is away for a
     /// moment. After a crash, the next delivery waits this long.
     pub(super) fn lease(&self) -> Duration {
-        self.timeout.saturating_mul(2).saturating_add(Duration::from_secs(10))
+        self.timeout.saturating_mul(2).saturating_add(Duration::from_secs(10)).min(LONGEST_LEASE)
     }
 }
+
+/// The longest lease: an instant that far away must exist.
+const LONGEST_LEASE: Duration = Duration::from_secs(365 * 24 * 3600);

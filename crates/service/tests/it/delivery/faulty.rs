@@ -93,8 +93,8 @@ impl Outbox for Faulty {
     fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool> {
         failing!(self, self.inner.release(id, owner, due))
     }
-    fn release_others<'a>(&'a self, owner: LeaseOwner, held: &'a [EntryId]) -> StoreFuture<'a, u64> {
-        failing!(self, self.inner.release_others(owner, held))
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        failing!(self, self.inner.release_all(owners))
     }
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         failing!(self, self.inner.next_due())

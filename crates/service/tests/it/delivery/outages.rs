@@ -101,10 +101,10 @@ async fn a_lease_that_is_made_late_is_given_back_too() {
     outage.outbox.fails.store(true, Ordering::SeqCst);
     let script = async {
         sleep(Duration::from_secs(5)).await;
+        let asked = outage.outbox.asked.lock().unwrap().unwrap();
         outage.outbox.fails.store(false, Ordering::SeqCst);
         sleep(Duration::from_secs(3)).await;
         outage.enqueue(&acme, 1).await;
-        let asked = outage.outbox.asked.lock().unwrap().unwrap();
         let made = outage.outbox.inner.lease(LeaseRequest::new(asked, 9), Timestamp::MAX).await.unwrap();
         assert_eq!(made.len(), 1, "the database gets late what was sent to it before");
         let resumed = outage.until_delivered(1).await;
