@@ -99,12 +99,12 @@ pub struct AnswerBy(pub Instant);
 pub struct KnownCaller(Arc<dyn Fn() + Send + Sync>);
 
 impl KnownCaller {
-    /// What calls this function.
+    /// A value that calls this function each time it is told.
     pub fn new(told: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(told))
     }
 
-    /// Tells the server.
+    /// Tells the server. Telling it again changes nothing.
     pub fn tell(&self) {
         (self.0)();
     }
@@ -133,7 +133,9 @@ where
             return Err(EndpointFault::Method.into());
         }
         let caller = caller.insert(endpoint.identify(head).await?);
-        head.extensions.get().inspect(|known: &&KnownCaller| known.tell());
+        if let Some(known) = head.extensions.get::<KnownCaller>() {
+            known.tell();
+        }
         endpoint.check_head(head)?;
         let (limit, within) = endpoint.body_bounds();
         let read = body.read(limit, within).await;

@@ -119,8 +119,8 @@ mod tests {
         assert_eq!(order, [(2, 0), (1, 1), (2, 1), (1, 2), (2, 2)]);
     }
 
-    /// However the jobs arrive, each is done once, in the order of its lane. Between two turns of a lane that waits, each
-    /// other lane gets one at most.
+    /// However the jobs arrive, each is done once, in the order of its lane. Between two turns of a lane that waits,
+    /// each other lane gets one at most.
     #[test]
     fn any_arrivals_are_served_fairly() {
         let mut seed = 0x2545_F491_4F6C_DD1D_u64;

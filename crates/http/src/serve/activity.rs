@@ -128,7 +128,7 @@ impl Activity {
         InProgress { number, activity: Arc::clone(self) }
     }
 
-    fn is_useful(&self, number: u64) {
+    fn caller_is_known(&self, number: u64) {
         let mut state = self.lock();
         (state.useful, state.has_known_caller) = (Instant::now(), true);
         if let Some(request) = state.requests.iter_mut().find(|request| request.number == number) {
@@ -163,7 +163,7 @@ impl InProgress {
     pub(super) fn known_caller(&self, knows: Arc<dyn Fn() + Send + Sync>) -> KnownCaller {
         let (number, activity) = (self.number, Arc::clone(&self.activity));
         KnownCaller::new(move || {
-            activity.is_useful(number);
+            activity.caller_is_known(number);
             knows();
         })
     }

@@ -21,7 +21,8 @@ bankrail_values::options! {
         /// receivers of this workspace have a shorter time of their own and answer 408 after it.
         pub(super) body_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(30),
         /// How long a connection may stay open since its last request with a known caller
-        /// ([`KnownCaller`](crate::KnownCaller)), or since its start; other requests do not keep it open. Default: 60 s.
+        /// ([`KnownCaller`](crate::KnownCaller)), or since its start; other requests do not keep it open. Default:
+        /// 60 s.
         pub(super) idle_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
         /// How long a request may take from the end of its headers to the last byte of its answer. A service that has
         /// not answered by then is dropped and the answer is 503; a peer that does not read its answer loses the
@@ -31,15 +32,16 @@ bankrail_values::options! {
         pub(super) shutdown_timeout: Duration = Duration::from_secs(10),
         /// The most connections at once, at least 1. Default: 1024.
         ///
-        /// When they are all taken, a new connection takes the place of another. An address is known for an hour after a
-        /// request from it with a known caller ([`KnownCaller`](crate::KnownCaller)). All others are strangers: they have
-        /// three quarters of the places, never take that of a known address, and of them one from the network and
-        /// the address with the most connections gives up its own. A known address takes the place of a stranger, or of a connection that is idle;
-        /// while there is neither, it waits in the operating system's queue.
+        /// When they are all taken, a new connection takes the place of another. An address is known for an hour after
+        /// a request from it with a known caller ([`KnownCaller`](crate::KnownCaller)). All others are strangers: they
+        /// have three quarters of the places, never take that of a known address, and of them one of the network and
+        /// the address with the most connections gives up its own. A known address takes the place of a stranger, then
+        /// that of a connection that had no known caller or is idle; while there is none, it waits in the operating
+        /// system's queue.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
-        /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits; at least 1. One more
-        /// takes the place of the one from there that has been idle longest, and is closed if there is none. Default:
-        /// 256.
+        /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits; at least 1. One
+        /// more takes the place of one from there that had no known caller or is idle, and is closed if there is none.
+        /// Default: 256.
         pub(super) max_connections_per_address(usize => |connections| connections.max(1)): usize = 256,
         /// The networks of proxies that connections of many peers come from. They may have any number of
         /// [`ServerOptions::max_connections`], and count as known. Default: none.

@@ -4,9 +4,9 @@
 //!
 //! - An address is known for an hour after a request from it had a known caller ([`KnownCaller`](crate::KnownCaller)).
 //!   All others are strangers, who together have three quarters of the places.
-//! - A stranger for whom no place is left takes that of another stranger. It is chosen from the network that has the most
-//!   connections, there from the address that has the most, and there it is the one that began longest ago. So whoever
-//!   shares its network with few connections keeps them.
+//! - A stranger for whom no place is left takes that of another stranger. It is chosen from the network that has the
+//!   most connections, there from the address that has the most, and there it is the one that began longest ago. So a
+//!   network with few connections keeps them.
 //! - A known address takes the place of a stranger in the same way. Without one it takes that of a connection that has
 //!   had no known caller itself, whatever its address, and else that of the one that has been idle longest. If none of
 //!   them is idle, it waits.
@@ -95,13 +95,6 @@ impl Peer {
     }
 }
 
-/// Of connections of known addresses the one that gives up its place.
-fn expendable<'a>(connections: impl Iterator<Item = (Source, &'a Arc<Activity>)>) -> Option<(Source, Arc<Activity>)> {
-    let expendable = connections.filter(|(_, one)| !one.has_known_caller() || one.is_idle());
-    let first = expendable.min_by_key(|(_, one)| (one.has_known_caller(), one.useful_at()));
-    first.map(|(source, one)| (source, Arc::clone(one)))
-}
-
 impl Places {
     pub(super) fn new(options: ServerOptions) -> Arc<Self> {
         Arc::new(Self { options, table: Mutex::default() })
@@ -121,9 +114,7 @@ impl Places {
         let all = self.options.max_connections;
         let most = if known { all } else { all - all / 4 };
         // Counting strangers takes a while, and a server is seldom full.
-        if table.taken >= most
-            && (table.taken >= all || table.strangers(now).map(|(_, one)| one.len()).sum::<usize>() >= most)
-        {
+        if table.taken >= all || (table.taken >= most && table.held_by_strangers(now) >= most) {
             let none = if known { NoPlace::Wait } else { NoPlace::Refused };
             let (from, victim) = table.least_missed(now, known).ok_or(none)?;
             table.evict(from, &victim);
@@ -144,6 +135,10 @@ impl Table {
     fn strangers(&self, now: Instant) -> impl Iterator<Item = (Source, &[Arc<Activity>])> {
         let strangers = self.peers.iter().filter(move |(source, peer)| !peer.is_known(source, now));
         strangers.map(|(source, peer)| (*source, &*peer.connections))
+    }
+
+    fn held_by_strangers(&self, now: Instant) -> usize {
+        self.strangers(now).map(|(_, connections)| connections.len()).sum()
     }
 
     /// The connection that gives up its place: a stranger's, or else, for a known peer, one of a known peer.
@@ -196,6 +191,14 @@ impl Table {
             self.peers.entry(source).or_default().known_until = Some(now + KNOWN_FOR);
         }
     }
+}
+
+/// Of these connections the one that gives up its place, without regard to their addresses: one that had no known
+/// caller, or else one that is idle.
+fn expendable<'a>(connections: impl Iterator<Item = (Source, &'a Arc<Activity>)>) -> Option<(Source, Arc<Activity>)> {
+    let expendable = connections.filter(|(_, one)| !one.has_known_caller() || one.is_idle());
+    let first = expendable.min_by_key(|(_, one)| (one.has_known_caller(), one.useful_at()));
+    first.map(|(source, one)| (source, Arc::clone(one)))
 }
 
 /// The place of a connection, which it has until this is dropped or another connection takes it.
