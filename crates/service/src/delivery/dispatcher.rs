@@ -9,7 +9,7 @@ mod running;
 
 pub use options::{DispatcherOptions, MissingAcknowledgement};
 
-use self::leases::Leases;
+use self::leases::{Leases, end_lease};
 use self::pauses::Pauses;
 use self::places::{Free, Places};
 use self::running::Running;
@@ -21,10 +21,10 @@ use super::transport::Transport;
 use crate::measure;
 use bankrail_http::{CpuPool, FORGET_EVERY, Recurring};
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, EntryId, Intervention, Lease, LeaseOwner,
-    LeaseRequest, OutboxEntry, OutboxStore, Outgoing,
+    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, Intervention, Lease, LeaseOwner, LeaseRequest,
+    OutboxEntry, OutboxStore, Outgoing,
 };
-use bankrail_values::{Clock, RandomnessError, StoreError, StoreFuture, Timestamp, jitter, random_bytes};
+use bankrail_values::{Clock, RandomnessError, StoreError, Timestamp, jitter, random_bytes};
 use bankrail_webhook::sender::RequestMismatchError;
 use bankrail_webhook::{DeliveryHeaders, Message, MessageKind, OutgoingError};
 use futures_util::FutureExt as _;
@@ -166,7 +166,8 @@ impl Dispatcher {
     }
 
     /// Delivers until `stop` is ready. Then it starts no more deliveries, waits for the running ones, each of which
-    /// ends with its lease at the latest ([`DispatcherOptions::timeout`]), and returns. Messages that are not delivered stay in the outbox.
+    /// ends with its lease ([`DispatcherOptions::timeout`]) or one call of the outbox later, and returns. Messages that
+    /// are not delivered stay in the outbox.
     ///
     /// Dropping the future is safe too: the running deliveries are made again when their leases end.
     pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
@@ -223,10 +224,6 @@ impl Dispatcher {
 
 /// How long the dispatcher must be idle before it asks the outbox when the next entry is due.
 const QUIET: Duration = Duration::from_millis(1);
-
-/// How long after a failure of the outbox a delivery is recorded again: the first time, and at most.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// What looking for entries to deliver has shown.
 #[derive(Clone, Copy, Debug)]
@@ -334,7 +331,7 @@ impl Shared {
         let Some(known) = self.endpoints.get(&entry.message.endpoint) else {
             tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint, "no such endpoint");
             let due = now.saturating_add(self.options.unknown_endpoint_pause);
-            let released = patiently(entry.id, ends, || (), || self.outbox.release(entry.id, owner, due)).await;
+            let released = end_lease(entry.id, ends, || (), || self.outbox.release(entry.id, owner, due)).await;
             if let Err(error) = released {
                 tracing::error!(entry = %entry.id, error = %error, "an entry could not be given back");
             }
@@ -370,7 +367,7 @@ impl Shared {
             "delivery made"
         );
         let record = || self.outbox.record(entry.id, owner, &record, next, ended);
-        match patiently(entry.id, ends, leave, record).await {
+        match end_lease(entry.id, ends, leave, record).await {
             Ok(true) => {}
             // It took longer than the lease, and another worker has the entry: two deliveries are allowed. Or an
             // attempt before the last was recorded, and its answer was lost.
@@ -469,35 +466,6 @@ impl Shared {
             Err(error) => tracing::error!(error = %error, "the outbox failed"),
         }
     }
-}
-
-/// Ends a lease: tries until the outbox answers, as long as the lease lasts. `waits` is called if it does not at once.
-///
-/// The next lease follows an answer at once, so that a store can make both durable together.
-async fn patiently<'a>(
-    entry: EntryId,
-    lease_ends: Instant,
-    waits: impl FnOnce(),
-    mut attempt: impl FnMut() -> StoreFuture<'a, bool>,
-) -> Result<bool, StoreError> {
-    let mut first = attempt();
-    let mut answer = match first.as_mut().now_or_never() {
-        Some(answer) => answer,
-        None => {
-            waits();
-            first.await
-        }
-    };
-    let mut pause = FIRST_PAUSE;
-    while let Err(error) = &answer
-        && Instant::now() + pause < lease_ends
-    {
-        tracing::warn!(%entry, %error, "the outbox failed, and is tried again");
-        tokio::time::sleep(pause).await;
-        answer = attempt().await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
-    answer
 }
 
 /// The task of a delivery that has ended, also by a panic.

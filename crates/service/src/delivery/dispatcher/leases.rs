@@ -1,11 +1,17 @@
-//! The leases of one worker: who owns the next one, and which were asked for without an answer.
+//! The leases of one worker: who owns the next one, which were asked for without an answer, and how one is ended.
 
-use bankrail_mailbox::{EndpointId, LeaseOwner};
+use bankrail_mailbox::{EndpointId, EntryId, LeaseOwner};
+use bankrail_values::{StoreError, StoreFuture};
+use futures_util::FutureExt as _;
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long after it was asked for a lease may still be made: by a database that gets late what was sent to it.
 const MADE_LATE: Duration = Duration::from_secs(30);
+
+/// How long after a failure of the outbox a lease is tried to be ended again: the first time, and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Each lease has an owner of its own, so that what belongs to one never changes another.
 #[derive(Debug)]
@@ -58,6 +64,35 @@ impl Leases {
     pub(super) fn answered(&mut self) {
         self.unanswered.pop();
     }
+}
+
+/// Ends a lease: tries until the outbox answers, as long as the lease lasts. `waits` is called if it does not at once.
+///
+/// The next lease follows an answer at once, so that a store can make both durable together.
+pub(super) async fn end_lease<'a>(
+    entry: EntryId,
+    lease_ends: Instant,
+    waits: impl FnOnce(),
+    mut attempt: impl FnMut() -> StoreFuture<'a, bool>,
+) -> Result<bool, StoreError> {
+    let mut first = attempt();
+    let mut answer = match first.as_mut().now_or_never() {
+        Some(answer) => answer,
+        None => {
+            waits();
+            first.await
+        }
+    };
+    let mut pause = FIRST_PAUSE;
+    while let Err(error) = &answer
+        && Instant::now() + pause < lease_ends
+    {
+        tracing::warn!(%entry, %error, "the outbox failed, and is tried again");
+        tokio::time::sleep(pause).await;
+        answer = attempt().await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+    answer
 }
 
 #[cfg(test)]

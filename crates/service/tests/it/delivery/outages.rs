@@ -32,6 +32,19 @@ impl Outage {
         }
     }
 
+    /// Enqueues messages to a receiver that does not answer yet.
+    async fn hold(&self, messages: usize) {
+        let gate = &self.world.receiver.gate;
+        gate.forget_permits(gate.available_permits());
+        self.enqueue(&self.world.acme, messages).await;
+    }
+
+    async fn until_posted(&self, messages: usize) {
+        while self.world.receiver.count() < messages {
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     async fn delivered(&self) -> u64 {
         self.outbox.inner.counts(None).await.unwrap().delivered
     }
@@ -49,16 +62,11 @@ impl Outage {
 #[tokio::test(start_paused = true)]
 async fn a_delivery_is_recorded_when_the_outbox_is_back() {
     let outage = Outage::new();
-    let acme = outage.world.acme.clone();
-    let gate = &outage.world.receiver.gate;
-    gate.forget_permits(gate.available_permits());
-    outage.enqueue(&acme, 4).await;
+    outage.hold(4).await;
     let script = async {
-        while outage.world.receiver.count() < 2 {
-            sleep(Duration::from_millis(10)).await;
-        }
+        outage.until_posted(2).await;
         outage.outbox.fails.store(true, Ordering::SeqCst);
-        gate.add_permits(10);
+        outage.world.receiver.gate.add_permits(10);
         sleep(Duration::from_secs(20)).await;
         assert_eq!((outage.delivered().await, outage.world.receiver.count()), (0, 2), "nothing can be recorded");
         outage.outbox.fails.store(false, Ordering::SeqCst);
@@ -116,16 +124,11 @@ async fn a_lease_that_is_made_late_is_given_back_too() {
 #[tokio::test(start_paused = true)]
 async fn a_delivery_whose_record_was_not_answered_is_not_made_again() {
     let outage = Outage::new();
-    let acme = outage.world.acme.clone();
-    let gate = &outage.world.receiver.gate;
-    gate.forget_permits(gate.available_permits());
-    outage.enqueue(&acme, 2).await;
+    outage.hold(2).await;
     let script = async {
-        while outage.world.receiver.count() < 2 {
-            sleep(Duration::from_millis(10)).await;
-        }
+        outage.until_posted(2).await;
         outage.outbox.loses_answers.store(true, Ordering::SeqCst);
-        gate.add_permits(10);
+        outage.world.receiver.gate.add_permits(10);
         sleep(Duration::from_secs(90)).await;
         outage.outbox.loses_answers.store(false, Ordering::SeqCst);
         sleep(Duration::from_secs(90)).await;
@@ -140,9 +143,7 @@ async fn a_stop_during_an_outage_waits_for_the_lease_and_no_longer() {
     let acme = outage.world.acme.clone();
     outage.enqueue(&acme, 1).await;
     let stop = async {
-        while outage.world.receiver.count() < 1 {
-            sleep(Duration::from_millis(10)).await;
-        }
+        outage.until_posted(1).await;
         outage.outbox.fails.store(true, Ordering::SeqCst);
     };
     let permits = outage.outbox.records.available_permits();
