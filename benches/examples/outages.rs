@@ -2,10 +2,10 @@
 //!
 //! 26 receivers that answer after half a second get 200 messages a second together, nearly as many as four places each
 //! allow. In each round and for each kind of outage the database is away for a while: stopped and started again
-//! (`RESTART fast` and `RESTART immediate`, a program that returns when it is back), all sessions ended, or reached by no
-//! packet for longer than an operation may take. Measured are the time from its return until every receiver has got four
-//! messages more, and the messages that were lost or delivered twice. `SOCKET` is the folder of the server's UNIX socket;
-//! the user is bankrail.
+//! (`RESTART fast` and `RESTART immediate`, a program that returns when it is back), all sessions ended, or reached by
+//! no packet for longer than an operation may take. Measured are the time from its return until every receiver has got
+//! four messages more, and the messages that were lost or delivered twice. `SOCKET` is the folder of the server's UNIX
+//! socket; the user is bankrail.
 
 use axum::http::{HeaderMap, StatusCode};
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};

@@ -2,8 +2,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-// `message` and `value` use `node`, `node` uses `check` and `read`, `check` uses `read`. None is used the other way round,
-// except that `read` checks the built-in types of XML Schema with the dates of `value`.
+// `message` and `value` use `node`, `node` uses `check` and `read`, `check` uses `read`. None is used the other way
+// round, except that `read` checks the built-in types of XML Schema with the dates of `value`.
 mod check;
 mod extra;
 #[allow(clippy::exhaustive_structs)] // made by the statements

@@ -309,7 +309,8 @@ pub trait Inbox: Debug + Send + Sync {
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// After how long the engine forgets completed entries by itself; it adds
-    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE). `None`, the default: not before [`Inbox::forget`]. An inbox that wraps another returns the other's: receivers refuse older messages.
+    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE). `None`, the default: not before [`Inbox::forget`]. An inbox
+    /// that wraps another returns the other's: receivers refuse older messages.
     fn retention(&self) -> Option<Duration> {
         None
     }

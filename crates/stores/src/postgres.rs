@@ -205,7 +205,8 @@ bankrail_values::options! {
         /// The maximum number of connections; further operations wait for one. At least one. Default: 8.
         connections(usize => |most| most.max(1)): usize = 8,
         /// The maximum duration of an operation, the wait for a connection included. A longer one fails with
-        /// [`StoreErrorKind::Timeout`]. Default: 5 s.
+        /// [`StoreErrorKind::Timeout`]. A dispatcher counts on at most 10 s: it gives back for 30 s what was leased
+        /// without an answer. Default: 5 s.
         operation_timeout: Duration = Duration::from_secs(5),
     }
 }

@@ -31,14 +31,14 @@ pub struct Movement {
 }
 
 impl Movement {
-    fn of(new: &NewEntry, of: &NewEntries) -> Result<Self, MovementError> {
+    fn of(new: &NewEntry, all: &NewEntries) -> Result<Self, MovementError> {
         let (entry, id) = (&new.entry, new.id);
-        let stated = entry.amount.currency().or_else(|| of.account_currency());
+        let stated = entry.amount.currency().or_else(|| all.account_currency());
         let currency = stated.and_then(CurrencyCode::to_currency).ok_or(MovementError::Currency { id })?;
         let amount = entry.signed_amount().ok_or(MovementError::Direction { id })?;
         let day = |date: &Option<DateOrDateTime>| Date::from_time(date.as_ref()?.date()?.to_time()?);
         Ok(Self {
-            account: of.account.clone(),
+            account: all.account.clone(),
             id,
             amount: Money::new(amount, currency),
             status: entry.status.clone(),

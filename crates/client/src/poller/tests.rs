@@ -648,10 +648,10 @@ fn shown_without_accounts_and_entries() {
 /// An entry of a page: its amount with attributes, what follows the amount, and its reference.
 fn entry(amount: &str, direction: &str, status: &str, reference: &str) -> String {
     format!(
-        "<Ntry><Amt{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>{status}<BookgDt><Dt>2026-11-21</Dt></BookgDt><ValDt>\
-         <DtTm>2026-11-23T01:00:00Z</DtTm></ValDt><AcctSvcrRef>{reference}</AcctSvcrRef><BkTxCd><Domn><Cd>PMNT</Cd><Fmly>\
-         <Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><Refs/><Amt{amount}</Amt>\
-         <CdtDbtInd>{direction}</CdtDbtInd><RltdPties><Dbtr><Nm>Jo Payer</Nm></Dbtr><Cdtr><Nm>Al Payee</Nm></Cdtr>\
+        "<Ntry><Amt{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>{status}<BookgDt><Dt>2026-11-21</Dt></BookgDt>\
+         <ValDt><DtTm>2026-11-23T01:00:00Z</DtTm></ValDt><AcctSvcrRef>{reference}</AcctSvcrRef><BkTxCd><Domn>\
+         <Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><Refs/>\
+         <Amt{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd><RltdPties><Dbtr><Nm>Jo Payer</Nm></Dbtr><Cdtr><Nm>Al Payee</Nm></Cdtr>\
          </RltdPties><RmtInf><Ustrd>rent</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>"
     )
 }

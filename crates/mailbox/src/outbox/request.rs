@@ -31,8 +31,8 @@ pub struct LeaseRequest<'a> {
     pub slow_limit: u32,
     /// The endpoint that was leased last of these.
     pub slow_after: Option<&'a EndpointId>,
-    /// What stays free of a limit for each turn: an entry of turn `n`, counted from 0, is leased only if `n` times so many
-    /// more could be.
+    /// What stays free of a limit for each turn: an entry of turn `n`, counted from 0, is leased only if `n` times so
+    /// many more could be.
     pub reserve: u32,
 }
 
