@@ -20,6 +20,8 @@ mod shared_vectors;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod support;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+mod vectors;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod verifying;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod wire_names;

@@ -1,9 +1,131 @@
-//! Published vectors: RFC 7515, RFC 7638, Project Wycheproof.
+//! Vectors that stand in the repository (`tests/vectors/jose.json`): RFC 7515, 7516, 7520 and 7638, and values of other
+//! libraries. Project Wycheproof's, where they are available.
 
 use crate::shared::{backends, hex, str, text, vectors};
 use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
-use bankrail_jose::{DecryptionKey, Jwk, KeyOptions, KeySizes, PublicKey, SigningKey, VerifyingKey, base64url};
+use bankrail_jose::{
+    DecryptionKey, Jwk, KeyOptions, KeySizes, PrivateKey, PublicKey, SigningKey, VerifyingKey, base64url,
+};
 use serde_json::Value;
+use std::sync::LazyLock;
+
+pub(crate) static FILE: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../vectors/jose.json")).expect("the file is JSON"));
+
+fn rows(list: &str) -> &'static [Value] {
+    FILE[list].as_array().unwrap()
+}
+
+fn bytes(row: &Value, member: &str) -> Vec<u8> {
+    base64url::decode(str(row, member)).unwrap()
+}
+
+fn key(name: &str) -> Jwk {
+    Jwk::parse(&FILE["keys"][name].to_string()).unwrap()
+}
+
+/// The private key of a row, on each back end. What its JWK says of its use is left out.
+fn handles<K>(row: &Value, make: fn(&PrivateKey, &KeyOptions) -> Result<K, bankrail_jose::KeyError>) -> Vec<K> {
+    let jwk = key(str(row, "key"));
+    let any_size = backends().map(|options| options.sizes(KeySizes::AnyFrom2048));
+    any_size.map(|options| make(jwk.private_key().unwrap(), &options).unwrap()).collect()
+}
+
+#[test]
+fn what_other_libraries_sign_is_verified_and_signed_alike() {
+    for row in rows("signed") {
+        let token = str(row, "token");
+        let (input, signature) = token.rsplit_once('.').unwrap();
+        for key in handles(row, SigningKey::from_private_key) {
+            let verified = jws::verify(token, &key.verifying_key(), &VerifyOptions::default()).unwrap();
+            assert_eq!(verified.payload(), bytes(row, "payload"), "{row}");
+            assert_eq!(base64url::encode(&key.sign(input.as_bytes()).unwrap()), signature, "{row}");
+        }
+    }
+    let [first, ..] = rows("signed") else { panic!() };
+    assert_eq!(str(first, "source"), "RFC 7515 A.2");
+    for key in handles(first, SigningKey::from_private_key) {
+        assert_eq!(jws::sign(&key, &JwsHeader::new(), &bytes(first, "payload")).unwrap(), str(first, "token"));
+    }
+}
+
+/// Signatures by the right key over the right bytes, but not RSASSA-PKCS1-v1_5 with SHA-256; and two that are for
+/// another message or by another key.
+#[test]
+fn only_rsassa_pkcs1_v1_5_with_sha_256_is_verified() {
+    let input = str(&FILE, "signing_input");
+    for options in backends() {
+        let key = VerifyingKey::from_jwk(&key("RFC 7515 A.2"), &options).unwrap();
+        let verify = |signature: &str| {
+            let raw = key.verify(input.as_bytes(), &base64url::decode(signature).unwrap()).is_ok();
+            let token = jws::verify(&format!("{input}.{signature}"), &key, &VerifyOptions::default()).is_ok();
+            (raw, token)
+        };
+        assert_eq!(verify(str(&FILE, "signature")), (true, true), "{options:?}");
+        for row in rows("refused_signatures") {
+            assert_eq!(verify(str(row, "signature")), (false, false), "{options:?} {row}");
+        }
+    }
+}
+
+#[test]
+fn tokens_of_other_algorithms_are_refused_without_a_key() {
+    for row in rows("refused_tokens") {
+        let refused = jws::Compact::parse(str(row, "token"), &VerifyOptions::default());
+        assert!(refused.is_err(), "{row}");
+    }
+}
+
+#[test]
+fn content_keys_of_other_libraries_are_decrypted() {
+    for row in rows("content_keys") {
+        let (encrypted, expected) = (bytes(row, "encrypted"), bytes(row, "content_key"));
+        for key in handles(row, DecryptionKey::from_private_key) {
+            assert_eq!(*key.decrypt(&encrypted).unwrap(), expected, "{row}");
+            let content_key = key.content_key(&encrypted).unwrap();
+            assert_eq!(content_key.expose_secret()[..] == expected, expected.len() == 64, "{row}");
+            if expected.len() == 64 {
+                // RFC 7518 section 5.2.2.1: the MAC key is before the encryption key.
+                assert_eq!(content_key.expose_halves(), expected.split_at(32), "{row}");
+                assert_ne!(expected[..32], expected[32..], "{row}");
+            }
+        }
+    }
+}
+
+/// Encrypted by another scheme, another hash or to another key. `content_key` gives a random key each time.
+#[test]
+fn only_rsa_oaep_with_sha_1_and_no_label_is_decrypted() {
+    for row in rows("refused_encrypted_keys") {
+        let encrypted = bytes(row, "encrypted");
+        for key in handles(row, DecryptionKey::from_private_key) {
+            assert!(key.decrypt(&encrypted).is_err(), "{row}");
+            let [one, two] = [(); 2].map(|()| key.content_key(&encrypted).unwrap());
+            assert_ne!(one.expose_secret(), two.expose_secret(), "{row}");
+        }
+    }
+}
+
+#[test]
+fn rfc7638_thumbprint() {
+    let row = &FILE["thumbprint"];
+    assert_eq!(key(str(row, "source")).public_key().thumbprint(), str(row, "value"));
+}
+
+#[test]
+fn key_files_that_openssl_wrote() {
+    let (row, jwk) = (&FILE["files"], key(str(&FILE["files"], "key")));
+    let read = ["pkcs8", "pkcs1"].map(|name| PrivateKey::from_pem(str(row, name)).unwrap());
+    for private in [&read[0], &read[1], jwk.private_key().unwrap()] {
+        assert_eq!(*private.to_pkcs8_pem(), str(row, "pkcs8"));
+        assert_eq!(*private.to_pkcs1_pem(), str(row, "pkcs1"));
+    }
+    let read = ["spki", "public_pkcs1"].map(|name| PublicKey::from_pem(str(row, name)).unwrap());
+    for public in [&read[0], &read[1], jwk.public_key()] {
+        assert_eq!(public.to_spki_pem(), str(row, "spki"));
+        assert_eq!(public.to_pkcs1_pem(), str(row, "public_pkcs1"));
+    }
+}
 
 fn cases(file: &Value) -> impl Iterator<Item = (&Value, &Value)> {
     let groups = file["testGroups"].as_array().unwrap().iter();
@@ -34,7 +156,7 @@ fn wycheproof_oaep() {
     let mut run = 0;
     for options in backends() {
         for (group, case) in cases(&file) {
-            let key = bankrail_jose::PrivateKey::from_pkcs8_der(&hex(group, "privateKeyPkcs8")).unwrap();
+            let key = PrivateKey::from_pkcs8_der(&hex(group, "privateKeyPkcs8")).unwrap();
             let key = DecryptionKey::from_private_key(&key, &options).unwrap();
             let decrypted = key.decrypt(&hex(case, "ct")).ok().map(|bytes| bytes.to_vec());
             let labelled = !str(case, "label").is_empty();
@@ -47,52 +169,12 @@ fn wycheproof_oaep() {
 }
 
 #[test]
-fn rfc7515_a2_byte_for_byte() {
-    let Some(file) = vectors("jose/rfc_vectors.json") else { return };
-    let vector = &file["rfc7515_A.2_RS256"];
-    let jwk = Jwk::parse(&vector["jwk"].to_string()).unwrap();
-    for options in backends() {
-        let key = SigningKey::from_jwk(&jwk, &options).unwrap();
-        let token = jws::sign(&key, &JwsHeader::new(), str(vector, "payload_utf8").as_bytes()).unwrap();
-        assert_eq!(token, str(vector, "compact"), "{options:?}");
-        let verified = jws::verify(&token, &key.verifying_key(), &VerifyOptions::default()).unwrap();
-        assert_eq!(verified.payload(), str(vector, "payload_utf8").as_bytes());
-        let none = str(&file["rfc7515_A.5_none"], "compact");
-        assert!(jws::verify(none, &key.verifying_key(), &VerifyOptions::default()).is_err());
-        let encrypted = str(&file["rfc7516_A.1_RSA-OAEP_A256GCM"], "compact");
-        assert!(jws::verify(encrypted, &key.verifying_key(), &VerifyOptions::default()).is_err());
-    }
-}
-
-#[test]
-fn rfc7516_a1_content_key() {
-    let Some(file) = vectors("jose/rfc_vectors.json") else { return };
-    let vector = &file["rfc7516_A.1_RSA-OAEP_A256GCM"];
-    let jwk = Jwk::parse(&vector["jwk"].to_string()).unwrap();
-    let encrypted = base64url::decode(str(vector, "compact").split('.').nth(1).unwrap()).unwrap();
-    for options in backends() {
-        let key = DecryptionKey::from_jwk(&jwk, &options).unwrap();
-        let content_key = key.decrypt(&encrypted).unwrap();
-        // RFC 7516 appendix A.1.2.
-        assert_eq!((content_key.len(), &content_key[..4]), (32, &[177, 161, 244, 128][..]));
-    }
-}
-
-#[test]
-fn rfc7638_thumbprint() {
-    let Some(file) = vectors("jose/rfc_vectors.json") else { return };
-    let vector = &file["rfc7638_3.1_thumbprint"];
-    let jwk = Jwk::parse(&vector["jwk"].to_string()).unwrap();
-    assert_eq!(jwk.public_key().thumbprint(), str(vector, "sha256_thumbprint"));
-}
-
-#[test]
 fn key_files_of_other_tools() {
     let Some(keys) = vectors("jose/keys.json") else { return };
     for name in ["sig2048", "sig4096", "enc2048"] {
         let jwk = Jwk::parse(&keys[name].to_string()).unwrap();
         let private = text(&format!("jose/{name}.pkcs8.pem")).unwrap();
-        let private = bankrail_jose::PrivateKey::from_pem(&private).unwrap();
+        let private = PrivateKey::from_pem(&private).unwrap();
         let public = PublicKey::from_pem(&text(&format!("jose/{name}.spki.pem")).unwrap()).unwrap();
         assert_eq!((&private.public_key(), &public), (jwk.public_key(), jwk.public_key()));
         assert_eq!(*private.to_pkcs8_pem(), *jwk.private_key().unwrap().to_pkcs8_pem());

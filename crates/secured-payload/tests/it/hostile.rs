@@ -49,7 +49,7 @@ fn rejected() -> Vec<(&'static str, String)> {
         ("ciphertext, last block: padding and tag", change(3, parts(&sealed)[3].len() - 17)),
         ("tag", change(4, 31)),
         ("header bytes", respaced),
-        ("padding wrong under a right tag", blocks(&[7; 64])),
+        ("padding wrong under a right tag", blocks(&outsider::KEY)),
         ("content key of 32 bytes", blocks(&[7; 32])),
         ("content key of 65 bytes", blocks(&[7; 65])),
         ("content key of no byte", blocks(&[])),

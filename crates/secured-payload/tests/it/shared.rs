@@ -93,13 +93,20 @@ pub(crate) mod outsider {
 
     pub(crate) const HEADER: &str = r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#;
 
+    /// A content key whose halves differ: the MAC key, then the encryption key.
+    pub(crate) const KEY: [u8; 64] = {
+        let mut key = [7; 64];
+        let (_, encryption) = key.split_at_mut(32);
+        encryption.copy_from_slice(&[8; 32]);
+        key
+    };
+
     pub(crate) fn encrypt(header: &str, plain: &[u8]) -> String {
-        let key = [7; 64];
-        let text = cbc::Encryptor::<Aes256>::new_from_slices(&key[32..], &[9; 16]).unwrap();
+        let text = cbc::Encryptor::<Aes256>::new_from_slices(&KEY[32..], &[9; 16]).unwrap();
         let mut padded = plain.to_vec();
         padded.resize((plain.len() / 16 + 1) * 16, 0);
         text.encrypt_padded::<Pkcs7>(&mut padded, plain.len()).unwrap();
-        assemble(header, &key, &padded)
+        assemble(header, &KEY, &padded)
     }
 
     /// A message with these blocks as ciphertext and a right tag.

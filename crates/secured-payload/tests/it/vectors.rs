@@ -1,9 +1,63 @@
-//! Messages of other libraries, and hostile ones.
+//! Messages of other libraries, and hostile ones: those that stand in the repository
+//! (`tests/vectors/secured_payload.json`), and others where they are available.
 
 use crate::shared::{Keys, vectors};
 use bankrail_jose::{Backend, Jwk, KeyOptions};
 use bankrail_secured_payload::{OpenError, OpenErrorKind};
 use serde_json::Value;
+use std::sync::LazyLock;
+
+static FILE: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../vectors/secured_payload.json")).expect("the file is JSON"));
+
+fn rows(list: &str) -> &'static [Value] {
+    FILE[list].as_array().unwrap()
+}
+
+/// A signing key and the key that all messages of the file are encrypted to, on each back end.
+fn known(signing: &str) -> Vec<Keys> {
+    let private = |name: &str| Jwk::parse(&FILE["keys"][name].to_string()).unwrap();
+    let (signing, decryption) = (private(signing), private("RFC 7516 A.1"));
+    let options = Backend::ALL.iter().map(|backend| KeyOptions::new().backend(*backend));
+    options
+        .map(|options| Keys::new(signing.private_key().unwrap(), decryption.private_key().unwrap(), &options))
+        .collect()
+}
+
+#[test]
+fn messages_of_other_libraries_are_opened() {
+    for row in rows("messages") {
+        for keys in known(str(row, "signing")) {
+            let opened = keys.customer().open(str(row, "message")).unwrap();
+            assert_eq!(opened.json(), str(&FILE, "payload").as_bytes(), "{row}");
+            let zip = row["zip"].as_bool().unwrap();
+            assert_eq!(opened.outer_header().is_deflated(), zip, "{row}");
+            let strict = keys.opener().open(str(row, "message")).err().map(|error| error.kind());
+            assert_eq!(strict, zip.then_some(OpenErrorKind::UnsupportedHeader), "compression is off by default: {row}");
+        }
+    }
+}
+
+/// Their headers are the profile's, and what they name was computed in another way.
+#[test]
+fn messages_that_were_computed_in_another_way_are_rejected() {
+    for keys in known("RFC 7515 A.2") {
+        for row in rows("rejected") {
+            let found = keys.customer().open(str(row, "message"));
+            assert!(matches!(found, Err(OpenError::Rejected)), "{}: {found:?}", row["name"]);
+        }
+    }
+}
+
+#[test]
+fn messages_of_other_algorithms_are_refused_without_a_key() {
+    for keys in known("RFC 7515 A.2") {
+        for row in rows("unsupported") {
+            let kind = keys.customer().open(str(row, "message")).unwrap_err().kind();
+            assert_eq!(kind, OpenErrorKind::UnsupportedHeader, "{row}");
+        }
+    }
+}
 
 fn keys(signing: &str, decryption: &str) -> Option<Vec<Keys>> {
     let file = vectors("keys.json")?;
