@@ -136,8 +136,9 @@ pub enum FindingKind {
     /// Supplementary data that is not exactly one element.
     #[error("expected exactly one element as supplementary data")]
     Envelope,
-    /// Supplementary data that holds, at any depth, a document of the message that the schema refuses.
-    #[error("expected a valid document within supplementary data: {why}")]
+    /// Supplementary data that holds, at any depth, something that the schema refuses: a document of the message, or an
+    /// element whose `xsi:type` names a type of the message's schema.
+    #[error("expected supplementary data that the schema accepts: {why}")]
     EnvelopeDocument {
         /// Why it is refused.
         why: String,
@@ -148,6 +149,12 @@ pub enum FindingKind {
         /// The name of the type.
         expected: &'static str,
         /// The text, or the name of what the type does not have; cut and escaped.
+        found: String,
+    },
+    /// An `xsi:type` in supplementary data that names no type of XML Schema or of the message's schema.
+    #[error("expected a type of XML Schema or of the message in supplementary data, found {found}")]
+    EnvelopeTypeName {
+        /// The name; cut and escaped.
         found: String,
     },
 
@@ -190,6 +197,7 @@ impl FindingKind {
             Self::Envelope => "Envelope",
             Self::EnvelopeDocument { .. } => "EnvelopeDocument",
             Self::EnvelopeType { .. } => "EnvelopeType",
+            Self::EnvelopeTypeName { .. } => "EnvelopeTypeName",
             Self::IbanCheckDigits { .. } => "IbanCheckDigits",
             Self::BicCountry { .. } => "BicCountry",
             Self::BrokenRule(rule) => rule.name(),

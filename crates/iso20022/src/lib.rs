@@ -46,14 +46,14 @@ pub mod __private {
     pub use crate::invent::{Invent, InventField};
     pub use crate::message::Message;
     pub use crate::message::check::{check, check_schema};
-    pub use crate::message::read::{judge, parse, parse_counting, read, read_counting};
+    pub use crate::message::read::{parse, parse_counting, read, read_counting};
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::node::{
-        Alternative, Content, Node, Record, Simple, Slot, check_field, check_simple, is_field_type, is_plain_field,
-        is_sound, write_field, write_field_kept, write_kept, write_simple,
+        Alternative, Content, Node, Record, Simple, Slot, Types, check_field, check_simple, is_field_type,
+        is_plain_field, is_sound, type_of, write_field, write_field_kept, write_kept, write_simple,
     };
     pub use crate::output::Output;
-    pub use crate::read::{Ahead, Cursor, Halt, Mark, Odd, Scanner, Shape, TextTokens, Tokens};
+    pub use crate::read::{Ahead, Cursor, Halt, Mark, Odd, Scanner, Shape, TextTokens, Tokens, Type};
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]
     pub use arbitrary::{self, Result as Invented, Unstructured};

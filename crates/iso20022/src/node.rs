@@ -7,11 +7,13 @@ mod fast;
 mod record;
 mod scan;
 mod slot;
+mod types;
 
 pub use alternative::Alternative;
 pub use content::{Content, check_field, is_plain_field, write_field, write_field_kept, write_kept};
 pub use record::Record;
 pub use slot::Slot;
+pub use types::{Types, type_of};
 
 use crate::check::Checker;
 use crate::extra::Kept;
@@ -22,7 +24,7 @@ use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use crate::watch::Watch;
 
 /// The content of an element: a sequence, a choice or a simple value.
-pub trait Node: Sized {
+pub trait Node: Sized + 'static {
     /// The element has an attribute in the schema.
     const HAS_ATTRIBUTE: bool = false;
 
@@ -55,6 +57,11 @@ pub trait Node: Sized {
 
     /// True when a name is that of this type in the schema, or of the type that a path of elements leads to from here.
     fn is_type(below: &[&str], name: &str) -> bool;
+
+    /// Adds this type, with the name that the statement of an element of it gives, and those below it.
+    fn list_types(stated: Option<&'static str>, to: &mut Types) {
+        to.add::<Self>(stated);
+    }
 }
 
 /// A value without attributes and children.
@@ -239,5 +246,9 @@ impl<N: Node> Node for Box<N> {
 
     fn is_type(below: &[&str], name: &str) -> bool {
         N::is_type(below, name)
+    }
+
+    fn list_types(stated: Option<&'static str>, to: &mut Types) {
+        N::list_types(stated, to);
     }
 }

@@ -18,7 +18,7 @@ mod start;
 mod strip;
 mod tokens;
 
-pub use cursor::{Ahead, Cursor, Shape};
+pub use cursor::{Ahead, Cursor, Shape, Type};
 pub(crate) use cursor::{Child, Extent, refused_envelope};
 pub(crate) use decode::{Decoded, plain_text};
 pub use error::{LimitKind, ReadError, ReadErrorKind};

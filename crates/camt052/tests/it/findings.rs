@@ -350,7 +350,6 @@ fn a_document_within_supplementary_data_is_judged_as_any_other() {
 #[test]
 fn an_element_in_supplementary_data_is_of_the_built_in_type_that_it_names() {
     let base = document("", ENTRY);
-    let xsi = "xmlns:i='http://www.w3.org/2001/XMLSchema-instance' xmlns:x='http://www.w3.org/2001/XMLSchema'";
     for (held, found) in [
         ("<a i:type='x:int'> 7 </a>", None),
         ("<a i:type='x:int'>abc</a>", Some(("int", "\"abc\""))),
@@ -360,19 +359,99 @@ fn an_element_in_supplementary_data_is_of_the_built_in_type_that_it_names() {
         ("<a i:type='x:string'><b/></a>", Some(("string", "b"))),
         ("<a i:type='x:string' c=''>text</a>", Some(("string", "c"))),
         ("<a i:type='x:anyType'><b/></a>", None),
-        ("<a i:type='int'>abc</a>", None),
-        ("<a i:type='own:int' xmlns:own='urn:own'>abc</a>", None),
+        ("<a i:type='x:int' i:nil='false' i:schemaLocation='a b'>7</a>", None),
+        ("<a i:type='x:int' i:other=''>7</a>", Some(("int", "i:other"))),
+        ("<a k:type='x:int' xmlns:k='&#104;ttp://www.w3.org/2001/XMLSchema-instance'>k</a>", Some(("int", "\"k\""))),
     ] {
-        let data =
-            format!("<SplmtryData><Envlp><r xmlns='urn:r' {xsi}>{held}</r></Envlp></SplmtryData></BkToCstmrAcctRpt>");
         let found: Vec<FindingKind> = found
             .map(|(expected, found)| FindingKind::EnvelopeType { expected, found: found.to_owned() })
             .into_iter()
             .collect();
-        let kinds: Vec<FindingKind> =
-            checked(&base.replace("</BkToCstmrAcctRpt>", &data)).into_iter().map(|(kind, _)| kind).collect();
+        let kinds: Vec<FindingKind> = checked(&in_envelope(&base, held)).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, found, "{held}");
     }
+}
+
+#[test]
+fn an_element_in_supplementary_data_is_of_the_type_of_the_message_that_it_names() {
+    let base = document("", ENTRY);
+    let party = "<a i:type='o:PartyIdentification43'>";
+    let document = "<o:BkToCstmrAcctRpt><o:GrpHdr/></o:BkToCstmrAcctRpt>";
+    // Each with the path at which it is refused.
+    for (held, refused) in [
+        ("<a i:type='o:ISODate'>2021-07-29</a>".to_owned(), None),
+        ("<a><b i:type=' o:ISODate '>2021-07-29</b></a>".to_owned(), None),
+        ("<a><b i:type='o:ISODate'>x</b></a>".to_owned(), Some("ISODate")),
+        ("<a i:type='o:ISODate'>20210729</a>".to_owned(), Some("ISODate")),
+        ("<a i:type='o:ISODate'><o:b/></a>".to_owned(), Some("ISODate/o:b")),
+        ("<a i:type='o:ISODate' c=''>2021-07-29</a>".to_owned(), Some("ISODate")),
+        ("<a i:type='o:ISODate' i:nil='false' i:schemaLocation='a b'>2021-07-29</a>".to_owned(), None),
+        ("<a i:type='o:ISODate' i:other=''>2021-07-29</a>".to_owned(), Some("ISODate")),
+        ("<a i:type='o:Max35Text'>text</a>".to_owned(), None),
+        ("<a i:type='o:Max35Text'/>".to_owned(), Some("Max35Text")),
+        ("<a i:type='o:ExternalPurpose1Code'>1234</a>".to_owned(), None),
+        ("<a i:type='o:ExternalPurpose1Code'>12345</a>".to_owned(), Some("ExternalPurpose1Code")),
+        ("<a i:type='o:PercentageRate'>1.5</a>".to_owned(), None),
+        ("<a i:type='o:TrueFalseIndicator'>yes</a>".to_owned(), Some("TrueFalseIndicator")),
+        ("<a i:type='o:CreditDebitCode'>CRDT</a>".to_owned(), None),
+        ("<a i:type='o:CreditDebitCode'>crdt</a>".to_owned(), Some("CreditDebitCode")),
+        ("<a i:type='o:ActiveCurrencyAndAmount' Ccy='AUD'>5</a>".to_owned(), None),
+        ("<a i:type='o:ActiveCurrencyAndAmount'>5</a>".to_owned(), Some("ActiveCurrencyAndAmount")),
+        ("<a i:type='o:ActiveCurrencyAndAmount_SimpleType'>5</a>".to_owned(), None),
+        (
+            "<a i:type='o:ActiveOrHistoricCurrencyAndAmount_SimpleType'>1.000001</a>".to_owned(),
+            Some("ActiveOrHistoricCurrencyAndAmount_SimpleType"),
+        ),
+        ("<a i:type='o:ActiveOrHistoricCurrencyAnd13DecimalAmount_SimpleType'>1.000001</a>".to_owned(), None),
+        ("<a i:type='o:ActiveCurrencyCode'>AUD</a>".to_owned(), None),
+        ("<a i:type='o:ActiveOrHistoricCurrencyCode'>aud</a>".to_owned(), Some("ActiveOrHistoricCurrencyCode")),
+        (format!("{party}</a>"), None),
+        (format!("{party}<!-- c --><o:Nm>n</o:Nm></a>"), None),
+        (format!("{party}<Nm>n</Nm></a>"), Some("PartyIdentification43/Nm")),
+        (format!("{party}<o:Nm/></a>"), Some("PartyIdentification43/Nm")),
+        (format!("{party}text</a>"), Some("PartyIdentification43")),
+        (format!("{party}<o:Nm i:type='o:Max140Text'>n</o:Nm></a>"), None),
+        (format!("{party}<o:Nm i:type='o:Max35Text'>n</o:Nm></a>"), Some("PartyIdentification43/Nm")),
+        (format!("{party}<o:Nm i:nil='false'>n</o:Nm></a>"), Some("PartyIdentification43")),
+        (
+            format!(
+                "{party}<o:PstlAdr i:type='o:PostalAddress6'><o:Ctry i:type='o:CountryCode'>AU</o:Ctry></o:PstlAdr></a>"
+            ),
+            None,
+        ),
+        ("<o:Nm i:type='o:Max35Text'/>".to_owned(), Some("Max35Text")),
+        ("<a i:type='o:Document'/>".to_owned(), Some("Document/Document")),
+        (format!("<a i:type='o:Document'>{document}</a>"), Some("Document/Document/BkToCstmrAcctRpt/GrpHdr")),
+        ("<a i:type='o:SupplementaryData1'><o:Envlp><b i:type='x:int'>7</b></o:Envlp></a>".to_owned(), None),
+        (
+            "<a i:type='o:SupplementaryData1'><o:Envlp><b i:type='x:int'>c</b></o:Envlp></a>".to_owned(),
+            Some("SupplementaryData1/Envlp"),
+        ),
+        ("<a i:type='o:SupplementaryDataEnvelope1'><b/><b/></a>".to_owned(), Some("SupplementaryDataEnvelope1")),
+    ] {
+        let found = checked(&in_envelope(&base, &held));
+        let why = found.iter().map(|(kind, _)| match kind {
+            FindingKind::EnvelopeDocument { why } => why.rsplit_once(" (").unwrap().1.trim_end_matches(')'),
+            other => panic!("{held}: {other:?}"),
+        });
+        assert_eq!(why.collect::<Vec<_>>(), refused.into_iter().collect::<Vec<_>>(), "{held}: {found:?}");
+    }
+    for name in [":X", "u:X", "X", "", "a b", "o:Nothing", "o:Max36Text", "x:nothing", "int", "r:int"] {
+        let found = checked(&in_envelope(&base, &format!("<a><b i:type='{name}'>7</b></a>")));
+        let expected = FindingKind::EnvelopeTypeName { found: format!("{name:?}") };
+        assert_eq!(found.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>(), [expected], "{name}");
+    }
+}
+
+/// A document with supplementary data: `held` in an element of another namespace, with prefixes for `xsi:type` (`i`),
+/// for XML Schema (`x`) and for the message (`o`).
+fn in_envelope(base: &str, held: &str) -> String {
+    let declared = format!(
+        "xmlns='' xmlns:r='urn:r' xmlns:i='http://www.w3.org/2001/XMLSchema-instance' \
+         xmlns:x='http://www.w3.org/2001/XMLSchema' xmlns:o='{NAMESPACE}'"
+    );
+    let data = format!("<SplmtryData><Envlp><r {declared}>{held}</r></Envlp></SplmtryData></BkToCstmrAcctRpt>");
+    base.replace("</BkToCstmrAcctRpt>", &data)
 }
 
 fn message(more: &str) -> String {

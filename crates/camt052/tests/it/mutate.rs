@@ -105,6 +105,25 @@ fn change_child(parent: &mut Element, index: usize, action: usize, pick: usize) 
         7 => child.attributes = vec![("Ccy".to_owned(), ["AUD", "aud", "", " AUD"][pick % 4].to_owned())],
         // The schema does not restrict the content of an envelope.
         8 if child.name != "any" => attribute("xsi:nil", ["true", "false", "0"][pick % 3]),
+        18 | 19 if child.name == "any" => {
+            const TYPES: [&str; 12] = [
+                "own:Max35Text",
+                "own:ISODate",
+                "own:CreditDebitCode",
+                "own:ActiveCurrencyCode",
+                "own:PartyIdentification43",
+                "own:Document",
+                "own:Nothing",
+                "xs:int",
+                "xs:anyType",
+                ":X",
+                "unbound:X",
+                "Max35Text",
+            ];
+            attribute("xmlns:own", NAMESPACE);
+            attribute("xsi:type", TYPES[pick % TYPES.len()]);
+            child.text = texts(pick / TYPES.len()).to_owned();
+        }
         // `~` stands for the document's prefix.
         18 | 19 if child.name != "any" => {
             // The last of them have the facets of other types.

@@ -40,6 +40,25 @@ fn each_leaf_takes_its_own_type_alone() {
     assert!(elements.len() > 200 && all.len() > 60, "{} leaves of {} types", elements.len(), all.len());
 }
 
+#[test]
+fn each_type_of_the_schema_is_known_in_supplementary_data() {
+    let Some(folder) = crate::shared::shared("schema") else { return };
+    let schema = std::fs::read_to_string(folder.join("camt.052.001.06.xsd")).unwrap();
+    let names: Vec<&str> =
+        schema.split("Type name=\"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0)).collect();
+    assert_eq!(names.len(), 257);
+    let xml = full(0).to_xml().unwrap();
+    for (name, known) in names.into_iter().map(|name| (name, true)).chain([("Max36Text", false)]) {
+        let stated = format!(
+            "<SplmtryData><Envlp><a xmlns:i=\"http://www.w3.org/2001/XMLSchema-instance\" i:type=\"{name}\"/></Envlp>\
+             </SplmtryData></BkToCstmrAcctRpt>"
+        );
+        let found = Document::parse(xml.replace("</BkToCstmrAcctRpt>", &stated)).unwrap().findings;
+        let unknown = found.iter().any(|finding| matches!(finding.kind, FindingKind::EnvelopeTypeName { .. }));
+        assert_eq!(unknown, !known, "{name}: {found:?}");
+    }
+}
+
 fn collect<'a>(
     node: roxmltree::Node<'_, '_>,
     kind: &'a str,

@@ -139,6 +139,7 @@ fn without_text(error: &ReadError) -> String {
         ReadErrorKind::Refused(FindingKind::UnexpectedText { .. }) => "elements only".to_owned(),
         ReadErrorKind::Refused(FindingKind::UnknownCode { known, .. }) => format!("one of {}", known.join(" ")),
         ReadErrorKind::Refused(FindingKind::EnvelopeDocument { .. }) => "a valid document".to_owned(),
+        ReadErrorKind::Refused(FindingKind::EnvelopeTypeName { .. }) => "a type of the schema".to_owned(),
         ReadErrorKind::Unreadable { expected, .. }
         | ReadErrorKind::Refused(
             FindingKind::Pattern { expected, .. }

@@ -55,11 +55,6 @@ fn document<M: Message, T: Tokens>(cursor: &mut Cursor<T>) -> Result<M, Halt> {
     Ok(document)
 }
 
-/// Reads the content of a message's element: the function `judge` of its `Shape`.
-pub fn judge<M: Message>(cursor: &mut Cursor<TextTokens<'_>>) -> Result<(), Halt> {
-    M::read(cursor).map(drop)
-}
-
 /// A document read with or without the fast reader, and how many elements that took and declined; for tests.
 pub fn read_counting<M: Message>(
     source: impl BufRead,

@@ -9,6 +9,8 @@ mod without;
 
 pub use ahead::Ahead;
 pub(crate) use ahead::Extent;
+use judge::Judge;
+pub use judge::Type;
 pub(crate) use judge::refused_envelope;
 
 use super::error::{ReadError, ReadErrorKind};
@@ -18,7 +20,7 @@ use super::halt::{Halt, Halted};
 use super::keep::{Keeper, Sequence};
 use super::options::ReadOptions;
 use super::path::{Path, Step, Used};
-use super::tokens::{Mark, TextTokens, Tokens};
+use super::tokens::{Mark, Tokens};
 use crate::extra::{ExtraPart, Extras};
 use crate::field::{Field, alternatives};
 use crate::finding::{Finding, FindingKind, Position};
@@ -41,10 +43,10 @@ pub struct Shape {
     pub unit: &'static str,
     /// The maximum nesting of elements.
     pub depth: usize,
-    /// True when a name is that of the type that the schema gives to the element below the message's.
-    pub is_type: fn(below: &[&str], name: &str) -> bool,
-    /// Reads the content of the message's element.
-    pub judge: for<'a> fn(&mut Cursor<TextTokens<'a>>) -> Result<(), Halt>,
+    /// The type of the message's element.
+    pub message: Type,
+    /// The type of a name in the schema.
+    pub named: fn(name: &str) -> Option<&'static Type>,
 }
 
 /// The elements around a group: the document element and the message's.
@@ -81,9 +83,6 @@ pub(crate) enum Child {
     End,
 }
 
-/// Reads the content of a message's element.
-pub(crate) type Judge<T> = fn(&mut Cursor<T>) -> Result<(), Halt>;
-
 /// Reads a document: its events, the open elements, what was found and what is kept.
 pub struct Cursor<T> {
     shape: &'static Shape,
@@ -97,8 +96,10 @@ pub struct Cursor<T> {
     text: String,
     /// Room for an element without its prefix.
     plain: String,
-    /// Reads a document within foreign markup, while only its validity is asked for; then nothing is kept.
+    /// Judges foreign markup, while only the validity of what is in it is asked for; then nothing is kept.
     judging: Option<Judge<T>>,
+    /// The type of the element that the path begins in, while that is judged.
+    typed: Option<&'static Type>,
     /// Elements of this name are handed out one by one, so that their list may stay empty.
     handed_out: Option<&'static str>,
     /// The fast reader is asked first. Tests read without it.
@@ -119,6 +120,7 @@ impl<T: Tokens> Cursor<T> {
             text: String::new(),
             plain: String::new(),
             judging: None,
+            typed: None,
             handed_out: None,
             fast: true,
             scanned: (0, 0),

@@ -34,12 +34,18 @@ pub(crate) struct Used {
 /// The open elements, outermost first.
 #[derive(Debug, Default)]
 pub(crate) struct Path {
+    /// What the path begins with.
+    start: String,
     steps: Vec<Step>,
     /// The element that the one just begun should have stood before.
     late: Option<&'static str>,
 }
 
 impl Path {
+    pub(crate) fn within(start: &str) -> Self {
+        Self { start: start.to_owned(), ..Self::default() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.steps.len()
     }
@@ -108,8 +114,9 @@ impl Path {
     /// The path as findings and errors have it.
     pub(crate) fn text(&self) -> String {
         // A number has seldom more than four digits.
-        let length = self.steps.iter().map(|step| 1 + step.name.len() + if step.repeats { 6 } else { 0 }).sum();
-        let mut path = String::with_capacity(length);
+        let length: usize = self.steps.iter().map(|step| 1 + step.name.len() + if step.repeats { 6 } else { 0 }).sum();
+        let mut path = String::with_capacity(self.start.len() + length);
+        path.push_str(&self.start);
         for step in &self.steps {
             push_step(&mut path, step.name, step.repeats.then_some(step.index));
         }

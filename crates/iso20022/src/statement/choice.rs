@@ -120,6 +120,14 @@ macro_rules! choice {
                     }
                 }
 
+                fn list_types(stated: Option<&'static str>, to: &mut $crate::__private::Types) {
+                    if to.add::<Self>(stated) {
+                        $(<<$Item as $crate::__private::Content>::Item as $crate::__private::Node>::list_types(
+                            [$($own)?].first().copied(), to,
+                        );)*
+                    }
+                }
+
                 fn check(&self, to: &mut $crate::__private::Checker) {
                     match self {
                         $(Self::$Variant(value) => $crate::__private::check_field(

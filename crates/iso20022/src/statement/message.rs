@@ -66,8 +66,11 @@ macro_rules! message {
                 group: $group,
                 unit: $unit,
                 depth: $depth,
-                is_type: <$Document as $crate::__private::Node>::is_type,
-                judge: $crate::__private::judge::<$Document>,
+                message: $crate::__private::type_of::<$Document>(),
+                named: |name| {
+                    static TYPES: std::sync::OnceLock<$crate::__private::Types> = std::sync::OnceLock::new();
+                    TYPES.get_or_init($crate::__private::Types::of::<$Document>).named(name)
+                },
             };
             const DOCUMENT: &'static $crate::__private::Tag = $crate::__tag!("Document");
             const ROOT: &'static $crate::__private::Tag = $crate::__tag!($root);

@@ -226,6 +226,12 @@ macro_rules! record {
                     }
                 }
 
+                fn list_types(stated: Option<&'static str>, to: &mut $crate::__private::Types) {
+                    if to.add::<Self>(stated) {
+                        $(<$Item as $crate::__private::Node>::list_types([$($own)?].first().copied(), to);)*
+                    }
+                }
+
                 fn check(&self, to: &mut $crate::__private::Checker) {
                     to.extras(&self.extras);
                     $($crate::__private::check_field(

@@ -1,12 +1,12 @@
 //! Amounts with the attribute `Ccy`.
 
 use super::identifier::CurrencyCode;
-use super::number::{NumberError, expected, fits, is_within, read, read_kept};
+use super::number::{Number, NumberError, expected, fits, is_within, read, read_kept};
 use crate::check::Checker;
 use crate::extra::Kept;
 use crate::field::{Fault, Tag, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
-use crate::node::Node;
+use crate::node::{Node, Types};
 use crate::output::Output;
 use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use bankrail_values::{Currency, Decimal, Money};
@@ -178,6 +178,19 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
             _ => name == "ActiveOrHistoricCurrencyAndAmount",
         };
         below.is_empty() && own
+    }
+
+    /// With its simple type and that of its attribute, which no element has.
+    fn list_types(stated: Option<&'static str>, to: &mut Types) {
+        if to.add::<Self>(stated) {
+            let (simple, code) = match (stated, FRACTION) {
+                (Some(_), _) => ("ActiveCurrencyAndAmount_SimpleType", "ActiveCurrencyCode"),
+                (_, 13) => ("ActiveOrHistoricCurrencyAnd13DecimalAmount_SimpleType", "ActiveOrHistoricCurrencyCode"),
+                _ => ("ActiveOrHistoricCurrencyAndAmount_SimpleType", "ActiveOrHistoricCurrencyCode"),
+            };
+            Number::<18, FRACTION, true>::list_types(Some(simple), to);
+            CurrencyCode::list_types(Some(code), to);
+        }
     }
 
     fn check(&self, to: &mut Checker) {

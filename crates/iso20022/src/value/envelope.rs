@@ -11,8 +11,8 @@ use crate::xml::forbidden;
 
 /// Supplementary data, verbatim: one element of any namespace.
 ///
-/// A document of the message within it, at any depth, has to be valid like any other, and an element whose `xsi:type`
-/// names a built-in type of XML Schema has to be of that type.
+/// A document of the message within it, at any depth, has to be valid like any other. An element with `xsi:type` has to
+/// be of the type that it names, which is one of XML Schema or of the message's schema.
 ///
 /// `SupplementaryDataEnvelope1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,12 +9,12 @@ impl<T: Tokens> Cursor<T> {
     /// Reads up to the start tag of the message itself.
     pub(crate) fn open_document(&mut self) -> Result<(), Halt> {
         self.events.open_document()?;
+        self.events.refuse_other_root(self.shape.document)?;
         self.open_message()
     }
 
     /// Reads from the start tag of a document element, which has just been read, up to that of the message itself.
     pub(super) fn open_message(&mut self) -> Result<(), Halt> {
-        self.events.refuse_other_root(self.shape.document)?;
         self.push(self.shape.document);
         self.begin()?;
         match self.alternative(self.shape.root)? {

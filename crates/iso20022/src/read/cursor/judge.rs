@@ -1,27 +1,38 @@
-//! Three rules of XML Schema that are judged only so that strict reading is exactly the schema:
+//! Rules of XML Schema that are judged only so that strict reading is exactly the schema. The wildcard of an envelope
+//! is lax (XML Schema Part 1, 3.10.4): what a schema knows of its content has to be valid.
 //!
-//! - A document of the message within foreign markup has to be valid, because the wildcard of an envelope is lax (XML
-//!   Schema Part 1, 3.10.4).
-//! - For the same reason, a foreign element has to be of the built-in type that its `xsi:type` names.
+//! - A document of the message within foreign markup has to be valid.
+//! - A foreign element has to be of the type that its `xsi:type` names: a built-in type or one of the message's schema.
+//!   A name of any other type is refused.
 //! - `xsi:type` of an element of the message may name the element's own type and no other.
 
-use super::{Cursor, Judge, Shape};
+use super::{Cursor, Halt, Shape, Token};
 use crate::finding::{FindingKind, shown};
 use crate::read::builtin::{Builtin, XSD};
 use crate::read::error::{ReadError, ReadErrorKind};
-use crate::read::events::Token;
-use crate::read::halt::Halt;
-use crate::read::namespaces::XSI;
 use crate::read::options::{Mode, ReadLimits, ReadOptions};
+use crate::read::path::Path;
 use crate::read::tokens::{TextTokens, Tokens};
-use crate::xml::{is_blank, is_qualified_name, is_space};
+use crate::xml::is_blank;
 use bankrail_values::excerpt;
 
-/// Why the schema refuses the content of an envelope, if it does: documents of the message and built-in types are
-/// judged wherever they stand, within foreign elements too. `xml` is well-formed, with the namespaces it needs.
+/// A type of a schema.
+#[derive(Clone, Copy, Debug)]
+pub struct Type {
+    /// True when a name is that of this type, or of the type that a path of elements leads to from here.
+    pub is_type: fn(below: &[&str], name: &str) -> bool,
+    /// Reads the content of an element of this type.
+    pub read: for<'a> fn(&mut Cursor<TextTokens<'a>>) -> Result<(), Halt>,
+}
+
+/// Reads everything between the start tag just read and its end tag, and judges what is in it. Returns how many
+/// elements there are at the top and whether there is text beside them.
+pub(super) type Judge<T> = fn(&mut Cursor<T>) -> Result<(usize, bool), Halt>;
+
+/// Why the schema refuses the content of an envelope, if it does: documents of the message and elements with `xsi:type`
+/// are judged wherever they stand, within foreign elements too. `xml` is well-formed, with the namespaces it needs.
 pub(crate) fn refused_envelope(xml: &str, limits: ReadLimits, shape: &'static Shape) -> Option<FindingKind> {
-    let typed = || xml.contains(XSI) && xml.contains(XSD);
-    if !xml.contains(shape.document) && !typed() {
+    if !xml.contains(shape.document) && !xml.contains(":type") {
         return None;
     }
     // Documents within documents are read recursively, so the depth bounds the stack.
@@ -29,14 +40,16 @@ pub(crate) fn refused_envelope(xml: &str, limits: ReadLimits, shape: &'static Sh
     let options = ReadOptions { mode: Mode::Strict, deny_findings: false, keep_unreadable: false, limits };
     let xml = format!("<any xmlns=\"{}\">{xml}</any>", shape.namespace);
     let mut cursor = Cursor::new(TextTokens::new(&xml), options, shape);
-    cursor.judging = Some(shape.judge);
+    cursor.judging = Some(Cursor::judge_content);
     let judged = cursor.judge_envelope();
     judged.err().map(|halt| why(&cursor.error(halt)))
 }
 
 fn why(refused: &ReadError) -> FindingKind {
     let why = match refused.kind() {
-        ReadErrorKind::Refused(kind @ FindingKind::EnvelopeType { .. }) if refused.path().is_empty() => {
+        ReadErrorKind::Refused(kind @ (FindingKind::EnvelopeType { .. } | FindingKind::EnvelopeTypeName { .. }))
+            if refused.path().is_empty() =>
+        {
             return kind.clone();
         }
         ReadErrorKind::Refused(finding) => format!("{finding} ({})", refused.path()),
@@ -46,11 +59,11 @@ fn why(refused: &ReadError) -> FindingKind {
 }
 
 impl<T: Tokens> Cursor<T> {
-    /// Reads any content up to the end tag, and reports when it is not exactly one element, or holds a document that
-    /// the schema refuses. Returns its markup; none while a document is only judged.
+    /// Reads any content up to the end tag, and reports when it is not exactly one element, or holds something that the
+    /// schema refuses. Returns its markup; none while it is only judged.
     pub(crate) fn any_element(&mut self) -> Result<String, Halt> {
         let (xml, top) = match self.judging {
-            Some(judge) => (String::new(), self.judge_content(judge)?),
+            Some(judge) => (String::new(), judge(self)?),
             None => self.events.capture_content(&mut self.keeper)?,
         };
         if top != (1, false) {
@@ -66,17 +79,35 @@ impl<T: Tokens> Cursor<T> {
         if self.judging.is_some() { self.refuse_findings() } else { Ok(()) }
     }
 
+    /// What an `xsi:type` of the current element says.
+    pub(crate) fn stated_type(&self, value: &str) -> StatedType {
+        let Some((namespace, local)) = self.events.namespaces().resolve(value) else { return StatedType::Other };
+        let own = match (self.typed, self.path.names().as_slice()) {
+            (Some(typed), below) => (typed.is_type)(below, local),
+            // The type of the document element has its name.
+            (None, [document]) => local == *document,
+            (None, [_, _, below @ ..]) => (self.shape.message.is_type)(below, local),
+            (None, []) => false,
+        };
+        match own {
+            true if namespace == Some(self.shape.namespace) => StatedType::Own,
+            true => StatedType::Namesake,
+            false => StatedType::Other,
+        }
+    }
+}
+
+impl Cursor<TextTokens<'_>> {
     fn judge_envelope(&mut self) -> Result<(), Halt> {
-        if let (Token::Start, Some(judge)) = (self.events.next(&mut self.text, false)?, self.judging) {
+        if self.events.next(&mut self.text, false)? == Token::Start {
             self.events.open()?;
-            self.judge_content(judge)?;
+            self.judge_content()?;
         }
         Ok(())
     }
 
-    /// Reads everything between the start tag just read and its end tag, and judges the documents in it, in one pass at
-    /// any depth. Returns how many elements there are at the top and whether there is text beside them.
-    fn judge_content(&mut self, judge: Judge<T>) -> Result<(usize, bool), Halt> {
+    /// The [`Judge`]: in one pass at any depth.
+    fn judge_content(&mut self) -> Result<(usize, bool), Halt> {
         let (mut elements, mut stray) = (0, false);
         let outer = self.events.depth();
         // The element of a built-in type that is open, which may hold nothing but text.
@@ -92,9 +123,10 @@ impl<T: Tokens> Cursor<T> {
                         return Err(self.not_of_type(kind, name));
                     }
                     if self.events.is_ours()? && self.events.tag().local_name() == self.shape.document {
-                        self.judge_document(judge)?;
-                    } else {
-                        typed = self.builtin_type()?.map(|kind| (kind, String::new()));
+                        self.events.refuse_nil()?;
+                        self.judge_part("", None)?;
+                    } else if let Some(value) = self.events.take_stated_type() {
+                        typed = self.judge_typed(&value)?.map(|kind| (kind, String::new()));
                     }
                 }
                 Token::End => {
@@ -119,60 +151,55 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// The built-in type that the foreign element just begun says it is of. Such an element has no other attributes
-    /// than those of XML Schema itself.
-    fn builtin_type(&mut self) -> Result<Option<Builtin>, Halt> {
-        let namespaces = self.events.namespaces();
-        let own = |name: &str| name.split_once(':').is_some_and(|(prefix, _)| namespaces.get(prefix) == Some(XSI));
-        let attributes = self.events.attributes().iter();
-        let types = attributes.filter(|attribute| own(&attribute.name) && attribute.name.ends_with(":type"));
-        let named = types.map(|attribute| attribute.value.trim_matches(is_space)).find(|name| is_qualified_name(name));
-        let kind = named.and_then(|name| {
-            let (prefix, local) = name.split_once(':').unwrap_or(("", name));
-            Builtin::named(local).filter(|_| namespaces.get(prefix) == Some(XSD))
-        });
-        let Some(kind) = kind else { return Ok(None) };
-        match self.events.attributes().iter().find(|attribute| !own(&attribute.name)) {
-            Some(other) => {
-                let name = shown(&other.name);
-                Err(self.not_of_type(kind, name))
+    /// Judges the foreign element just begun by the type that its `xsi:type` names. A built-in type is returned,
+    /// because such an element is judged at its end.
+    fn judge_typed(&mut self, value: &str) -> Result<Option<Builtin>, Halt> {
+        let resolved = self.events.namespaces().resolve(value);
+        match resolved.map(|(namespace, local)| (namespace.unwrap_or_default(), local)) {
+            Some((XSD, "anyType")) => return Ok(None),
+            Some((XSD, local)) => {
+                if let Some(kind) = Builtin::named(local) {
+                    // A simple type has no attributes.
+                    let other = self.events.attributes().first().map(|attribute| shown(&attribute.name));
+                    return other.map_or(Ok(Some(kind)), |name| Err(self.not_of_type(kind, name)));
+                }
             }
-            None => Ok(Some(kind)),
+            Some((namespace, local)) if namespace == self.shape.namespace => {
+                if local == self.shape.document {
+                    return self.judge_part(local, None).map(|()| None);
+                }
+                if let Some(kind) = (self.shape.named)(local) {
+                    return self.judge_part(local, Some(kind)).map(|()| None);
+                }
+            }
+            _ => {}
         }
+        let found = excerpt(value);
+        Err(self.events.halt(ReadErrorKind::Refused(FindingKind::EnvelopeTypeName { found })))
     }
 
     fn not_of_type(&mut self, kind: Builtin, found: String) -> Halt {
         self.events.halt(ReadErrorKind::Refused(FindingKind::EnvelopeType { expected: kind.name(), found }))
     }
 
-    /// Reads a document whose start tag has just been read as if it stood alone.
-    fn judge_document(&mut self, judge: Judge<T>) -> Result<(), Halt> {
-        let (path, memory) = (std::mem::take(&mut self.path), std::mem::take(&mut self.memory));
+    /// Reads the element whose start tag has just been read, of a type of the schema or a document, as if it stood
+    /// alone. Paths within it begin with `start`.
+    fn judge_part(&mut self, start: &str, typed: Option<&'static Type>) -> Result<(), Halt> {
+        let path = std::mem::replace(&mut self.path, Path::within(start));
+        let outer = std::mem::replace(&mut self.typed, typed);
+        let memory = std::mem::take(&mut self.memory);
         let sequence = self.keeper.enter(0);
-        self.open_message()?;
-        judge(self)?;
-        self.leave_document()?;
-        (self.path, self.memory) = (path, memory);
+        match self.typed {
+            Some(kind) => (kind.read)(self)?,
+            None => {
+                self.open_message()?;
+                (self.shape.message.read)(self)?;
+                self.leave_document()?;
+            }
+        }
+        (self.path, self.typed, self.memory) = (path, outer, memory);
         self.keeper.leave(sequence);
         self.refuse_findings()
-    }
-
-    /// What an `xsi:type` of the current element says.
-    pub(crate) fn stated_type(&self, value: &str) -> StatedType {
-        let name = value.trim_matches(is_space);
-        let (prefix, local) = name.split_once(':').unwrap_or(("", name));
-        let own = is_qualified_name(name)
-            && match self.path.names().as_slice() {
-                // The type of the document element has its name.
-                [document] => local == *document,
-                [_, _, below @ ..] => (self.shape.is_type)(below, local),
-                _ => false,
-            };
-        match own {
-            true if self.events.namespaces().get(prefix) == Some(self.shape.namespace) => StatedType::Own,
-            true => StatedType::Namesake,
-            false => StatedType::Other,
-        }
     }
 }
 
