@@ -1,5 +1,6 @@
 //! The header table.
 
+use crate::rows::Wrong;
 use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
 use bankrail_webhook::sender::OriginalRequest;
@@ -16,6 +17,72 @@ fn parse(kind: MessageKind, headers: &[(&str, &str)]) -> Result<(DeliveryHeaders
     let headers = headers.iter().map(|(name, value)| (*name, value.as_bytes()));
     let (headers, findings) = DeliveryHeaders::parse(kind, headers)?;
     Ok((headers, findings.into_iter().map(|finding| finding.rule).collect()))
+}
+
+/// The specification's table, typed by hand: the stable name, the specification's name, whether X-RequestKey is required
+/// and X-Correlation-Id allowed, and whether `ATTENDED` is.
+const TABLE: [(MessageKind, &str, &str, bool, bool); 4] = [
+    (MessageKind::MandateOutcome, "mandate_outcome", "MandateActionOutcome", true, true),
+    (MessageKind::MandateNotification, "mandate_notification", "MandateNotification", false, true),
+    (MessageKind::PaymentOutcome, "payment_outcome", "MPIRActionOutcome", true, true),
+    (MessageKind::Query, "query", "QueryNotification", false, false),
+];
+
+#[test]
+fn each_receiver_has_its_headers() {
+    let mut wrong = Wrong::default();
+    assert_eq!(MessageKind::ALL.to_vec(), TABLE.map(|(kind, ..)| kind).to_vec());
+    for (kind, name, specification, answers, attended) in TABLE {
+        wrong.unless_equal(kind, kind.as_str(), name);
+        wrong.unless_equal(kind, kind.specification_name(), specification);
+        wrong.unless_equal(kind, kind.answers_a_request(), answers);
+        let sent = |request_key, correlation_id, priority| {
+            let mut headers = DeliveryHeaders::new(id(A));
+            (headers.request_key, headers.correlation_id) = (request_key, correlation_id);
+            headers.priority = priority;
+            headers.check(kind).is_ok()
+        };
+        let read = |headers: &[(&str, &str)]| {
+            let required = [(MESSAGE_ID, A), (REQUEST_KEY, B)];
+            let required = &required[..if answers { 2 } else { 1 }];
+            parse(kind, &[required, headers].concat()).unwrap()
+        };
+        for (text, priority, allowed) in [
+            ("ATTENDED", Some(Priority::Attended), attended),
+            (" UNATTENDED\t", Some(Priority::Unattended), true),
+            ("attended", None, false),
+            ("Unattended", None, false),
+            ("", None, false),
+        ] {
+            let (headers, findings) = read(&[(PRIORITY, text)]);
+            let expected = if allowed { (priority, vec![]) } else { (None, vec![Rule::OptionalHeader]) };
+            wrong.unless_equal(format!("{kind} {text:?}"), (headers.priority, findings), expected);
+            if let Some(priority) = priority {
+                let key = answers.then(|| id(B));
+                wrong.unless_equal(format!("{kind} {text:?} sent"), sent(key, None, Some(priority)), allowed);
+                let listed = kind.priorities().contains(&priority);
+                wrong.unless_equal(format!("{kind} {text:?} listed"), listed, allowed);
+            }
+        }
+        wrong.unless_equal(format!("{kind} without keys"), sent(None, None, None), !answers);
+        wrong.unless_equal(format!("{kind} with a request key"), sent(Some(id(B)), None, None), answers);
+        wrong.unless_equal(format!("{kind} with both"), sent(Some(id(B)), Some(id(B)), None), answers);
+        wrong.unless_equal(format!("{kind} with a correlation alone"), sent(None, Some(id(B)), None), false);
+        let (headers, findings) = read(&[(CORRELATION_ID, B)]);
+        let expected = if answers { vec![] } else { vec![Rule::UnexpectedHeader] };
+        wrong.unless_equal(format!("{kind} correlated"), (headers.correlation_id, findings), (Some(id(B)), expected));
+        let (headers, findings) = read(&[(CORRELATION_ID, "no")]);
+        let expected = (None, vec![Rule::OptionalHeader]);
+        wrong.unless_equal(format!("{kind} badly correlated"), (headers.correlation_id, findings), expected);
+        let alone = parse(kind, &[(MESSAGE_ID, A)]).is_ok();
+        wrong.unless_equal(format!("{kind} read without a request key"), alone, !answers);
+        let missing = parse(kind, &[(REQUEST_KEY, B)]).map_err(|error| error.name());
+        wrong.unless_equal(format!("{kind} without an id"), missing, Err(MESSAGE_ID));
+        let (headers, findings) = if answers { read(&[]) } else { read(&[(REQUEST_KEY, B)]) };
+        let expected = if answers { vec![] } else { vec![Rule::UnexpectedHeader] };
+        wrong.unless_equal(format!("{kind} keyed"), (headers.request_key, findings), (Some(id(B)), expected));
+    }
+    wrong.none();
 }
 
 #[test]

@@ -8,17 +8,22 @@
     reason = "tests say what they expect"
 )]
 
+mod agreement;
+mod aliases;
 mod checksums;
 mod findings;
 mod headers;
 mod history;
 mod hostile;
 mod keys;
+mod members;
 mod messages;
 mod outgoing;
+mod rows;
 mod schema;
 mod sender;
 mod stdnum;
+mod stored;
 mod traits;
 mod validate;
 mod wire_names;

@@ -224,6 +224,9 @@ fn what_is_not_json_or_too_much_is_refused() {
         other => panic!("{other}"),
     };
     assert_eq!(long.map_err(fault), Err(JsonFault::TooLong { max: 10, found: 12 }));
+    let spaces = |length: usize| [json(query()).into_bytes(), vec![b' '; length - json(query()).len()]].concat();
+    assert!(Message::from_json(MessageKind::Query, &spaces(1024 * 1024)).is_ok());
+    assert_eq!(fault(read(&spaces(1024 * 1024 + 1))), JsonFault::TooLong { max: 1_048_576, found: 1_048_577 });
     let deep = changed(outcome(), r#"{"creation"#, &format!(r#"{{"x":{}{},"creation"#, "[".repeat(40), "]".repeat(40)));
     let deep = Message::from_json(MessageKind::MandateOutcome, deep.as_bytes()).unwrap_err();
     assert_eq!(fault(deep), JsonFault::TooDeep { max: 32 });
@@ -431,5 +434,7 @@ fn acknowledgements() {
     for bad in ["", "{}", "[]", r#"{"id":"x","status":"RCVD"}"#, r#"{"id":"07070707-0707-4707-8707-070707070707"}"#] {
         assert!(Acknowledgement::from_json(bad.as_bytes()).is_err(), "{bad}");
     }
-    assert!(matches!(Acknowledgement::from_json(&vec![b' '; 70_000]), Err(MessageError::Json(_))));
+    let spaces = |length: usize| [json.clone(), vec![b' '; length - json.len()]].concat();
+    assert_eq!(Acknowledgement::from_json(&spaces(65_536)).unwrap(), acknowledgement);
+    assert!(matches!(Acknowledgement::from_json(&spaces(65_537)), Err(MessageError::Json(_))));
 }
