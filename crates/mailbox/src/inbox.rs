@@ -30,6 +30,8 @@ pub struct Incoming {
     pub key: DuplicateKey,
     /// The fingerprint of the content.
     pub fingerprint: Fingerprint,
+    /// Fingerprints of the same content in other spellings: an entry with one of them holds the message, too.
+    pub other_spellings: Vec<Fingerprint>,
     /// True if the message only says that a result is still to come. The message that brings the result has the same
     /// duplicate key and other content: it follows this one ([`InboxEntry::follows`]) and is not in conflict with it.
     pub interim: bool,
@@ -39,6 +41,14 @@ pub struct Incoming {
     pub body: OpaqueBytes,
     /// The acknowledgement to keep and answer unless there is an earlier one.
     pub acknowledgement: OpaqueBytes,
+}
+
+impl Incoming {
+    /// True if a message with this fingerprint has the same content as this one, in any spelling.
+    #[must_use]
+    pub fn has_content(&self, fingerprint: Fingerprint) -> bool {
+        self.fingerprint == fingerprint || self.other_spellings.contains(&fingerprint)
+    }
 }
 
 /// How an inbox classified a message. In each case the acknowledgement is the one to answer with.

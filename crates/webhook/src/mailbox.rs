@@ -67,6 +67,7 @@ impl Message {
             kind: self.kind().into(),
             key: self.duplicate_key(scope, headers.message_id),
             fingerprint: self.fingerprint(),
+            other_spellings: self.other_spellings().iter().map(Self::fingerprint).collect(),
             interim: self.is_interim(),
             attributes: headers.to_attributes(findings),
             body: body.into(),

@@ -174,6 +174,14 @@ macro_rules! messages {
                 match self { $( Self::$variant(_) => MessageKind::$variant, )* }
             }
 
+            /// The same message as other senders spell it: see [`WebhookMessage::other_spellings`].
+            #[must_use]
+            pub fn other_spellings(&self) -> Vec<Self> {
+                match self { $(
+                    Self::$variant(message) => message.other_spellings().into_iter().map(Self::from).collect(),
+                )* }
+            }
+
             fn read_as(
                 kind: MessageKind,
                 value: &JsonValue<'_>,

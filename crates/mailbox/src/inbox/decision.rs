@@ -44,7 +44,7 @@ pub enum ReceiveDecision {
 impl ReceiveDecision {
     /// Decides on a message, from all entries that have a hash in common with it, in any order.
     ///
-    /// - The earliest entry with the same fingerprint holds the message. If it is pending, the message is in progress,
+    /// - The earliest entry with the same content ([`Incoming::has_content`]) holds the message. If it is pending, the message is in progress,
     ///   else it is a duplicate.
     /// - If no entry holds it, it is in conflict with the earliest entry of its own sort: an interim message with an
     ///   interim one, a result with a result.
@@ -52,7 +52,7 @@ impl ReceiveDecision {
     ///   arrived first and is not finished, it follows the interim message that arrives late.
     #[must_use]
     pub fn of(message: &Incoming, known: Vec<KnownEntry>) -> Self {
-        let same = known.iter().filter(|entry| entry.fingerprint == message.fingerprint);
+        let same = known.iter().filter(|entry| message.has_content(entry.fingerprint));
         match same.min_by_key(|entry| entry.id).cloned() {
             None => Self::store(message, &known),
             Some(KnownEntry { id, acknowledgement, state: InboxState::Pending, .. }) => {

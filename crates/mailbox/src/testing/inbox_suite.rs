@@ -24,6 +24,7 @@ fn incoming(keys: &[u8], content: u8, delivery: u64) -> Incoming {
         kind: KINDS[usize::from(content % 4)].clone(),
         key: DuplicateKey::from_hashes(keys.iter().map(|key| KeyHash::from_bytes([*key; 32]))),
         fingerprint: Fingerprint::from_bytes([content; 32]),
+        other_spellings: Vec::new(),
         interim: content == INTERIM,
         attributes: if content.is_multiple_of(2) { Vec::new() } else { vec![0, 0xff, content] }.into(),
         body: vec![b'{', content, 0, 0xff].into(),
@@ -44,6 +45,7 @@ pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
     oldest_in_inbox(&make().await).await;
     hashes_are_taken_together(&make().await).await;
     conflicts_are_kept_apart(&make().await).await;
+    other_spellings_are_the_same_content(&make().await).await;
     results_follow_interim_messages(&make().await).await;
     leases_run_out(&make().await).await;
     leases_are_taken_over(&make().await).await;
@@ -116,6 +118,24 @@ async fn conflicts_are_kept_apart(inbox: &impl Inbox) {
     let leased = inbox.lease(&[], 10, lease(1, 9), at(3)).await.expect("lease");
     let marks: Vec<_> = leased.iter().map(|entry| entry.conflicts_with).collect();
     assert_eq!(marks, [None, Some(first.id()), Some(id)], "workers see which entries are in conflict, in order");
+}
+
+async fn other_spellings_are_the_same_content(inbox: &impl Inbox) {
+    let spellings = |own: u8, others: &[u8], delivery| {
+        let others = others.iter().map(|other| Fingerprint::from_bytes([*other; 32])).collect();
+        Incoming { other_spellings: others, ..incoming(&[1], own, delivery) }
+    };
+    let first = inbox.receive(&spellings(1, &[2, 3], 1), at(0)).await.expect("receive");
+    for (own, others) in [(2, [3, 1]), (3, [1, 2])] {
+        let again = inbox.receive(&spellings(own, &others, 2), at(1)).await.expect("receive");
+        let expected = ReceiveOutcome::InProgress { id: first.id(), acknowledgement: acknowledgement(1) };
+        assert_eq!(again, expected, "content in another spelling is the same content");
+    }
+    let conflict = inbox.receive(&incoming(&[1], 2, 3), at(2)).await.expect("receive");
+    assert!(
+        matches!(conflict, ReceiveOutcome::Conflict { with, .. } if with == first.id()),
+        "an entry holds the spelling that it was stored with: {conflict:?}"
+    );
 }
 
 async fn results_follow_interim_messages(inbox: &impl Inbox) {
@@ -371,7 +391,10 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
         if random.below(2) == 0 {
             keys.push(random.small(6));
         }
-        let message = incoming(&keys, random.small(5), u64::from(step));
+        let mut message = incoming(&keys, random.small(5), u64::from(step));
+        if random.below(4) == 0 {
+            message.other_spellings.push(Fingerprint::from_bytes([random.small(5); 32]));
+        }
         let limit = u32::try_from(random.below(4)).unwrap_or(0);
         let kinds = &KINDS[..usize::try_from(random.below(3)).unwrap_or(0)];
         let context = format!("seed {seed}, step {step}");

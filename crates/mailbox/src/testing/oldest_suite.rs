@@ -51,6 +51,7 @@ pub(super) async fn oldest_in_inbox(inbox: &impl Inbox) {
             kind: Kind::from_static(if number == 2 { "a.kind" } else { "another.kind" }),
             key: DuplicateKey::from_hashes([KeyHash::from_bytes([number; 32])]),
             fingerprint: Fingerprint::from_bytes([number; 32]),
+            other_spellings: Vec::new(),
             interim: false,
             attributes: vec![number].into(),
             body: vec![number].into(),

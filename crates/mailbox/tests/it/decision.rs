@@ -28,6 +28,7 @@ fn message(interim: bool) -> Incoming {
         kind: Kind::from_static("a"),
         key: KeyHash::from_bytes([0; 32]).into(),
         fingerprint: content(1),
+        other_spellings: Vec::new(),
         interim,
         attributes: Vec::new().into(),
         body: Vec::new().into(),
@@ -86,6 +87,25 @@ fn the_same_content_decides_before_other_content() {
     let other = KnownEntry { fingerprint: content(2), ..entry(1) };
     let ReceiveDecision::Answer(outcome) = decide(vec![entry(9), other, entry(8)]) else { panic!() };
     assert_eq!(outcome.id(), EntryId::new(8));
+}
+
+#[test]
+fn another_spelling_of_the_content_decides_like_the_same_one() {
+    let spelled = |known: Vec<KnownEntry>| {
+        let message = Incoming { other_spellings: vec![content(2), content(3)], ..message(false) };
+        ReceiveDecision::of(&message, known)
+    };
+    for number in 1..=3 {
+        let known = vec![KnownEntry { fingerprint: content(number), ..entry(7) }];
+        let ReceiveDecision::Answer(outcome) = spelled(known) else { panic!() };
+        assert_eq!(outcome.id(), EntryId::new(7), "content {number}");
+    }
+    let ReceiveDecision::Store { conflicts_with, .. } =
+        spelled(vec![KnownEntry { fingerprint: content(4), ..entry(7) }])
+    else {
+        panic!()
+    };
+    assert_eq!(conflicts_with, Some(EntryId::new(7)));
 }
 
 #[test]

@@ -26,6 +26,8 @@ enum Fault {
     FirstHashOnly,
     /// A conflict is answered as a duplicate.
     KeyAlone,
+    /// Content in another spelling is a conflict.
+    OneSpelling,
     /// Leases end a moment early.
     ShortLease,
     /// Leases end a moment late.
@@ -53,6 +55,9 @@ impl Faulty {
         }
         if self.1 == Fault::KeyAlone {
             message.fingerprint = Fingerprint::from_bytes([0; 32]);
+        }
+        if self.1 == Fault::OneSpelling {
+            message.other_spellings.clear();
         }
         message
     }
@@ -145,6 +150,7 @@ fn the_suite_finds_each_fault() {
         Fault::FreshAcknowledgement,
         Fault::FirstHashOnly,
         Fault::KeyAlone,
+        Fault::OneSpelling,
         Fault::ShortLease,
         Fault::LongLease,
         Fault::NotDue,

@@ -58,10 +58,13 @@ end
 -- Outcome, number, acknowledgement, number of the entry in conflict.
 local function outcome(word, id) return {word, id, field(id, 'acknowledgement'), field(id, 'conflicts_with')} end
 
--- before which completed entries are forgotten or "", duplicate keys, fingerprint, then names and values of the fields
--- that the message brings; the first is `interim`, 1 or 0
+-- before which completed entries are forgotten or "", duplicate keys, fingerprints of 32 bytes each (the message's own,
+-- then those of other spellings), then names and values of the fields that the message brings; the first is `interim`,
+-- 1 or 0
 if op == 'receive' then
-  local before, keys, fingerprint = ARGV[3], ARGV[4], ARGV[5]
+  local before, keys, fingerprints = ARGV[3], ARGV[4], ARGV[5]
+  local is_same = {}
+  for at = 1, #fingerprints, 32 do is_same[string.sub(fingerprints, at, at + 31)] = true end
   if before ~= '' then forget(before, 8) end
   local known, seen = {}, {}
   for key in string.gmatch(keys, '%x+') do
@@ -76,7 +79,7 @@ if op == 'receive' then
   end
   table.sort(known, function(a, b) return tonumber(a) < tonumber(b) end)
   for _, id in ipairs(known) do
-    if field(id, 'fingerprint') == fingerprint then
+    if is_same[field(id, 'fingerprint')] then
       return outcome(field(id, 'state') == 'pending' and 'in_progress' or 'duplicate', id)
     end
   end
@@ -93,8 +96,8 @@ if op == 'receive' then
     end
   end
   local id = text(redis.call('INCR', P .. ':next'))
-  redis.call('HSET', entry(id), 'id', id, 'keys', keys, 'fingerprint', fingerprint, 'state', 'pending',
-    'received', text(now), 'due', text(now), 'attempts', 0, unpack(ARGV, 6))
+  redis.call('HSET', entry(id), 'id', id, 'keys', keys, 'fingerprint', string.sub(fingerprints, 1, 32),
+    'state', 'pending', 'received', text(now), 'due', text(now), 'attempts', 0, unpack(ARGV, 6))
   redis.call('SADD', P .. ':kinds', field(id, 'kind'))
   if conflicts_with then
     redis.call('HSET', entry(id), 'conflicts_with', conflicts_with)

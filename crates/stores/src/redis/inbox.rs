@@ -126,10 +126,12 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
         let keys: Vec<String> = message.key.hashes().iter().map(|key| format!("{key:?}")).collect();
         let keys = keys.join(" ");
+        let fingerprints = [message.fingerprint].into_iter().chain(message.other_spellings.iter().copied());
+        let fingerprints: Vec<u8> = fingerprints.flat_map(|fingerprint| *fingerprint.as_bytes()).collect();
         let before = now.saturating_sub(self.options.retention).saturating_sub(EXPIRY_GRACE);
         Box::pin(async move {
             let answer = self.call("receive", now, |command| {
-                command.arg(before.unix_millis()).arg(&keys).arg(message.fingerprint.as_bytes());
+                command.arg(before.unix_millis()).arg(&keys).arg(&fingerprints);
                 command.arg("interim").arg(u8::from(message.interim));
                 command.arg("kind").arg(message.kind.as_str());
                 command.arg("attributes").arg(&*message.attributes);

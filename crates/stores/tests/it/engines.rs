@@ -56,6 +56,7 @@ pub(crate) fn incoming(message: &Query, delivery: u32) -> Incoming {
         kind: Kind::from_static("query"),
         key: DuplicateKey::from(KeyHash::from_bytes(message.hash(""))),
         fingerprint: Fingerprint::from_bytes(message.hash(message.text)),
+        other_spellings: Vec::new(),
         interim: false,
         attributes: format!("delivery {delivery} \u{fc}\0").into_bytes().into(),
         body: message.body(),

@@ -70,6 +70,12 @@ pub trait WebhookMessage: Wire + Agreement + Clone + std::fmt::Debug + PartialEq
         false
     }
 
+    /// The same message as other senders spell it. Each spelling has the same duplicate key, and a receiver that holds
+    /// one of them holds the message.
+    fn other_spellings(&self) -> Vec<Self> {
+        Vec::new()
+    }
+
     /// Reads a message.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Duplicate keys and fingerprints.
 
 use bankrail_mailbox::DuplicateKey;
-use bankrail_values::HyphenatedUuid;
+use bankrail_values::{HyphenatedUuid, Timestamp};
 use bankrail_webhook::*;
 use proptest::prelude::*;
 use std::time::Duration;
@@ -36,25 +36,116 @@ fn each_message_has_its_key() {
     other.action_identification = "5e1f0a728a1d11eb8dcd0242ac130004".parse().unwrap();
     assert!(!key(notification).overlaps(&key(other)));
 
-    let query = samples::query(&CaseType::Mandate);
-    let mut variants = vec![query.clone()];
-    for (reminders, re_open) in [
-        (None, None),
-        (None, Some(false)),
-        (None, Some(true)),
-        (Some("0"), None),
-        (Some("00"), None),
-        (Some("1"), None),
-    ] {
-        let mut other = query.clone();
-        other.reminder_count = reminders.map(|count| count.parse().unwrap());
-        other.re_open_case_indication = re_open;
-        variants.push(other);
+    let mut query = samples::query(&CaseType::Mandate);
+    let mut keys = Vec::new();
+    for (case, re_open) in [("C1", None), ("C1", Some(false)), ("C1", Some(true)), ("C2", None), ("C2", Some(false))] {
+        query.case_id = case.parse().unwrap();
+        query.re_open_case_indication = re_open;
+        keys.push(key(query.clone()));
     }
-    for (index, one) in variants.iter().enumerate() {
-        for (other_index, other) in variants.iter().enumerate() {
-            assert_eq!(key(one.clone()).overlaps(&key(other.clone())), index == other_index, "absent is not a value");
+    for (index, one) in keys.iter().enumerate() {
+        for (other_index, other) in keys.iter().enumerate() {
+            assert_eq!(one.overlaps(other), index == other_index, "an absent indication is not a value");
         }
+    }
+}
+
+/// A query with this `reminder_count`.
+fn reminded(count: Option<&str>) -> Message {
+    let mut query = samples::query(&CaseType::Mandate);
+    query.reminder_count = count.map(|count| count.parse().unwrap());
+    query.into()
+}
+
+/// Spellings of `reminder_count` that mean the same (Default: absent counts as 0, digits are a number).
+const COUNTS: [&[Option<&str>]; 11] = [
+    &[None, Some("0"), Some("00")],
+    &[Some("1"), Some("01")],
+    &[Some("9"), Some("09")],
+    &[Some("10")],
+    &[Some("99")],
+    &[Some("x")],
+    &[Some("1 ")],
+    &[Some(" 1")],
+    &[Some("+1")],
+    &[Some("-0")],
+    &[Some("٣")],
+];
+
+#[test]
+fn counts_of_reminders_compare_as_numbers_and_other_text_as_text() {
+    for (index, counts) in COUNTS.iter().enumerate() {
+        for (other_index, others) in COUNTS.iter().enumerate() {
+            for (count, other) in counts.iter().flat_map(|count| others.iter().map(move |other| (count, other))) {
+                let (one, two) = (key(reminded(*count)), key(reminded(*other)));
+                assert_eq!(one.overlaps(&two), index == other_index, "{count:?} and {other:?}");
+                assert_eq!(one == two, index == other_index, "{count:?} and {other:?}");
+            }
+        }
+    }
+}
+
+/// Each spelling finds what a store holds under the others, by one hash and one fingerprint.
+#[test]
+fn a_query_is_found_in_whatever_spelling_it_was_stored() {
+    let entry = |message: &Message| {
+        let acknowledgement = Acknowledgement::from_random_bytes([7; 16]);
+        message.incoming("CUSTOMER", &samples::headers(MessageKind::Query), &[], message.to_json(), &acknowledgement)
+    };
+    for counts in COUNTS {
+        for (count, stored) in counts.iter().flat_map(|count| counts.iter().map(move |stored| (count, stored))) {
+            let (message, stored) = (entry(&reminded(*count)), reminded(*stored));
+            assert!(message.has_content(stored.fingerprint()), "{count:?} and {stored:?}");
+        }
+        let message = entry(&reminded(counts[0]));
+        assert_eq!(message.key.hashes().len(), counts.len(), "{counts:?}");
+        assert_eq!(message.other_spellings.len(), counts.len() - 1, "{counts:?}");
+        assert_eq!(message.fingerprint, reminded(counts[0]).fingerprint(), "an entry keeps the fingerprint as it was");
+    }
+    // Another text is other content in each spelling.
+    let Message::Query(mut other) = reminded(None) else { panic!() };
+    other.narrative = "Another question.".parse().unwrap();
+    assert!(!entry(&reminded(Some("0"))).has_content(other.fingerprint()));
+    for message in samples::all() {
+        let spellings = message.other_spellings();
+        assert!(matches!(message, Message::Query(_)) || spellings.is_empty(), "{message:?}");
+    }
+}
+
+/// Earlier versions stored one hash, of the count as it was written, and knew no other spellings.
+#[test]
+fn what_earlier_versions_stored_is_found_again() {
+    use bankrail_mailbox::testing::{ModelInbox, run_ready};
+    use bankrail_mailbox::{Inbox, Incoming, ReceiveOutcome};
+    // Computed by another program from the definition of the key.
+    let earlier = [
+        (None, "0f2cc914b8457083f7e74a70313e3ce0f7b7bfdfc5000d0a65920fc8f5d83c23"),
+        (Some("0"), "c214f2812d2b71e00bce718b7694c6c6d9dd42b853084e963ec65e1c00a9af9e"),
+        (Some("01"), "2e191ead73f084d0f7a92216ac66853f454d95e1ccf02ee47fb3717d7f69e615"),
+    ];
+    let entry = |count: Option<&str>| {
+        let Message::Query(mut query) = reminded(count) else { panic!() };
+        query.case_id = "C1".parse().unwrap();
+        query.re_open_case_indication = None;
+        let (headers, acknowledgement) =
+            (samples::headers(MessageKind::Query), Acknowledgement::from_random_bytes([7; 16]));
+        Message::from(query).incoming("CUSTOMER", &headers, &[], Vec::new(), &acknowledgement)
+    };
+    for (count, hash) in earlier {
+        let now = entry(count);
+        let stored = now.key.hashes().iter().copied().find(|stored| format!("{stored:?}") == hash).unwrap();
+        let stored = Incoming { key: stored.into(), other_spellings: Vec::new(), ..now };
+        let inbox = ModelInbox::new();
+        run_ready(async {
+            let first = inbox.receive(&stored, Timestamp::UNIX_EPOCH).await.unwrap();
+            for same in COUNTS.iter().find(|counts| counts.contains(&count)).unwrap().iter() {
+                let again = inbox.receive(&entry(*same), Timestamp::UNIX_EPOCH).await.unwrap();
+                assert!(matches!(again, ReceiveOutcome::InProgress { .. }), "{count:?} and {same:?}: {again:?}");
+                assert_eq!(again.id(), first.id());
+            }
+            let other = inbox.receive(&entry(Some("2")), Timestamp::UNIX_EPOCH).await.unwrap();
+            assert!(matches!(other, ReceiveOutcome::New { .. }), "{count:?}: {other:?}");
+        });
     }
 }
 
@@ -83,7 +174,9 @@ fn keys_have_fixed_values() {
         "action_type":"CREA","action_status":"CMPL""#;
     let query = r#""case_id":"C1","investigation_type_code":"INV14","case_type":"Mandate Query Case",
         "narrative":"N","mandate_details":{}"#;
+    let first = format!(r#"{query},"reminder_count":"0""#);
     let reminder = format!(r#"{query},"reminder_count":"2","re_open_case_indication":false"#);
+    let text = format!(r#"{query},"reminder_count":"x""#);
     for (kind, members, value) in [
         (
             MessageKind::MandateOutcome,
@@ -115,11 +208,16 @@ fn keys_have_fixed_values() {
             r#""transaction_status":"ACSC""#,
             "d16cadbd66bf6e76f4e866ef61d7fdfcc4c427dcac07632a8bdd3ef347d0e29f",
         ),
+        (MessageKind::Query, &first, "c214f2812d2b71e00bce718b7694c6c6d9dd42b853084e963ec65e1c00a9af9e"),
         (MessageKind::Query, query, "0f2cc914b8457083f7e74a70313e3ce0f7b7bfdfc5000d0a65920fc8f5d83c23"),
         (MessageKind::Query, &reminder, "3827adaf209cbdba884e19ba0440643e6289bce1c83aecbf5293803fcfb0cd7e"),
+        (MessageKind::Query, &text, "f0b0bb3c4cc463e74dc4c28ee007492015f73a79ed3a60ff8e49dbeaf370a3fe"),
     ] {
         let message = Message::from_json(kind, format!("{{{time},{members}}}").as_bytes()).unwrap().message;
-        assert_eq!(format!("{:?}", key(message).hashes()), format!("[{value}]"), "{members}");
+        let hashes: Vec<String> = key(message).hashes().iter().map(|hash| format!("{hash:?}")).collect();
+        // A query has a hash for each spelling of its count, as stores keep them.
+        assert!(hashes.iter().any(|hash| hash == value), "{members}: {hashes:?}");
+        assert!(kind == MessageKind::Query || hashes.len() == 1, "{members}: {hashes:?}");
     }
 }
 
