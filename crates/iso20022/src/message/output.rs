@@ -11,9 +11,9 @@ use std::{fmt, io};
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A part that the schema demands is missing, or, under
-    /// [`WriteOptions::schema_valid`](crate::WriteOptions::schema_valid), the schema refuses the document for another
-    /// reason.
+    /// A part that the schema demands is missing, or an entry is kept that could not be read: what
+    /// [`WriteOptions::incomplete`](crate::WriteOptions::incomplete) writes. Under
+    /// [`WriteOptions::schema_valid`](crate::WriteOptions::schema_valid), whatever else the schema refuses.
     #[error("the schema refuses the document: {finding}")]
     Invalid {
         /// The first reason.

@@ -5,6 +5,7 @@ use super::check;
 use super::output::{WriteError, push, read_back};
 use crate::finding::Finding;
 use crate::output::Output;
+use crate::read::ReadError;
 use std::io;
 
 /// How a document is written. The default is compact.
@@ -104,7 +105,13 @@ fn refuse_kept<M: Message>(document: &M, options: &WriteOptions) -> Result<(), W
             let refused = again.findings.into_iter().find(|finding| options.schema_valid && finding.kind.is_schema());
             return refused.map_or(Ok(()), |finding| Err(invalid(Finding { position: None, ..finding })));
         }
-        Ok(again) => WriteError::Unfaithful { why: again.err() },
+        Ok(again) => {
+            let why = again.err();
+            // An entry that cannot be read is written on request, as a missing part is.
+            let kept = || matches!(read_back(document, true), Ok(Ok(again)) if again.document == *document);
+            let unreadable = why.as_ref().and_then(ReadError::finding).filter(|_| kept());
+            unreadable.map_or(WriteError::Unfaithful { why }, invalid)
+        }
         Err(error) => error,
     };
     let refused = if options.schema_valid { check::check_schema(document) } else { None };

@@ -141,6 +141,11 @@ impl ReadError {
         self
     }
 
+    /// The finding that it is where reading goes on, without a place in the document.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        self.0.kind.finding().map(|kind| Finding { kind, path: self.0.path.clone(), position: None })
+    }
+
     bankrail_values::getters! { self;
         /// The element that could not be read, if the reader of one part after the other can go on after it: its text
         /// in the document, as UTF-8, without the namespaces declared around it. `None` if nothing can be read after
@@ -189,10 +194,10 @@ impl std::error::Error for ReadError {
 
 impl ReadErrorKind {
     /// The finding that it is where reading goes on.
-    pub(crate) fn into_finding(self) -> Option<FindingKind> {
+    pub(crate) fn finding(&self) -> Option<FindingKind> {
         match self {
-            Self::Missing { name } => Some(FindingKind::Missing { name }),
-            Self::Unreadable { expected, found } => Some(FindingKind::Unreadable { expected, found }),
+            Self::Missing { name } => Some(FindingKind::Missing { name: name.clone() }),
+            Self::Unreadable { expected, found } => Some(FindingKind::Unreadable { expected, found: found.clone() }),
             _ => None,
         }
     }

@@ -215,8 +215,8 @@ impl<T: Tokens> Events<T> {
         self.depth -= 1;
     }
 
-    /// Reads on to the end of the element at a depth, whose start tag begins at a place. All of it, as it stands.
-    pub(crate) fn read_to_end(&mut self, depth: usize, start: Mark) -> Result<String, Halt> {
+    /// Reads on to the end of the element at a depth.
+    pub(crate) fn skip_to_end(&mut self, depth: usize) -> Result<(), Halt> {
         let mut text = String::new();
         while self.depth >= depth {
             text.clear();
@@ -229,6 +229,11 @@ impl<T: Tokens> Events<T> {
                 Token::Content => {}
             }
         }
+        Ok(())
+    }
+
+    /// The text from a place on, as it stands.
+    pub(crate) fn since(&mut self, start: Mark) -> Result<String, Halt> {
         let xml = self.tokens.since(start).map(str::to_owned);
         xml.ok_or_else(|| self.limit(LimitKind::KeptBytes, self.limits.kept_bytes))
     }

@@ -49,16 +49,23 @@ impl<T: Tokens> Cursor<T> {
         let (around, name) = (place.level - 1, self.path.name_at(place.level - 1));
         let (group, unit) = (self.shape.is_group(around, name), self.shape.is_unit(around, name));
         let asked = if unit { self.findings.keeps_unreadable() } else { halt.is_slight() };
-        if !may_miss || !asked || group || self.judging.is_some() || !halt.is_of_content() {
+        if !may_miss || group || self.judging.is_some() || !halt.is_of_content() {
             return Err(halt);
         }
-        let mut xml = self.events.read_to_end(place.depth, place.mark)?;
+        if !asked {
+            // A reader of one part after the other reads on, too, before it hands out the error.
+            if unit && self.findings.is_tolerant() {
+                self.skip_rest(place)?;
+            }
+            return Err(halt);
+        }
+        let mut xml = self.rest(place)?;
         if !unit && halt.is_missing() && !holds_nothing(&xml) {
             return Err(halt);
         }
         let path = self.path.text();
         let Halted { kind, position, .. } = halt.into_parts();
-        if let Some(kind) = kind.into_finding()
+        if let Some(kind) = kind.finding()
             && self.findings.make_room(&kind)
         {
             self.found(kind, path, position);
@@ -74,13 +81,31 @@ impl<T: Tokens> Cursor<T> {
         if !halt.is_of_content() || !self.findings.is_tolerant() {
             return Err(halt);
         }
-        let xml = self.events.read_to_end(place.depth, place.mark)?;
+        let xml = self.rest(place)?;
         self.events.hold(xml.len())?;
         let path = self.path.text();
         let Halted { kind, position, .. } = halt.into_parts();
         self.return_to(place);
         let error = ReadError::new(kind, path, position, Vec::new(), FurtherFindings::default());
         Ok(Box::new(error.with_unread(xml)))
+    }
+
+    /// Reads on to the end of the element at a place; all of it, as it stands.
+    fn rest(&mut self, place: Place) -> Result<String, Halt> {
+        self.skip_rest(place)?;
+        self.events.since(place.mark)
+    }
+
+    /// Reads on to the end of the element at a place. An error there is one of this element, because what could not be
+    /// read in it has another place.
+    fn skip_rest(&mut self, place: Place) -> Result<(), Halt> {
+        let skipped = self.events.skip_to_end(place.depth);
+        if skipped.is_err() {
+            while self.path.len() > place.level {
+                self.path.pop();
+            }
+        }
+        skipped
     }
 
     /// What had been done of the element at a place is forgotten, but for its findings.
