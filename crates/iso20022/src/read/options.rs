@@ -42,7 +42,8 @@ impl ReadOptions {
     }
 
     /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is invalid, as markup
-    /// among the extras of its report, reports why, and reads on. Default: false, it refuses the document.
+    /// among the extras of its report, reports why, and reads on. Default: false, it refuses the document. Such a
+    /// document is written with [`WriteOptions::incomplete`](crate::WriteOptions::incomplete).
     ///
     /// For whole documents. A reader of one entry after the other goes on without this option, after an error with
     /// [`unread`](crate::ReadError::unread), unless findings refuse the document ([`Mode::Strict`],
@@ -106,12 +107,13 @@ limits! {
     /// Bytes in memory of what is kept beyond the schema, supplementary data among them, counted as elements are.
     /// Default: 64 MiB.
     kept_bytes: usize = 64 << 20,
-    /// Bytes of memory for each byte of the document that has been read, beyond the first 64 KiB of memory: the parts
+    /// Bytes of memory for each byte of the document that has been read, beyond the first 256 KiB of memory: the parts
     /// of the model, what is kept beyond the schema with the namespaces that it takes along, and findings. Counted over
     /// the whole document, also when it is read part by part. Texts, which take no more memory than they have bytes,
     /// are not counted. Default: 16.
     ///
-    /// Without it, a document of empty elements would take some 70 times its size.
+    /// With it, no document takes more than 320 KiB and 20 times its size. Without it, a document of empty elements
+    /// would take some 70 times its size.
     memory_per_byte: usize = 16,
     /// Attributes of one tag, namespace declarations among them. Default: 256.
     attributes: usize = 256,

@@ -4,8 +4,9 @@ use super::{Events, LimitKind, Tokens};
 use crate::read::halt::Halt;
 use crate::read::scan::growth;
 
-/// Bytes of memory that a document may take, however short it is.
-const FREE: u64 = 64 * 1024;
+/// Bytes of memory that a document may take, however short it is: enough for some hundred findings and as many parts
+/// beyond the schema, each of which takes hundreds of bytes.
+const FREE: u64 = 256 * 1024;
 
 impl<T: Tokens> Events<T> {
     /// Counts memory that the document takes; an error when it is too much for what has been read.
