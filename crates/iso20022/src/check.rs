@@ -1,8 +1,8 @@
 //! Checking a model.
 
 use crate::extra::{ExtraPart, Extras};
-use crate::field::{Fault, Field, alternatives};
-use crate::finding::{Finding, FindingKind, fault_kind, push_step, shown};
+use crate::field::{Field, alternatives};
+use crate::finding::{Finding, FindingKind, push_step, shown};
 use crate::read::Shape;
 use crate::watch::{Memory, Watch};
 use bankrail_values::excerpt;
@@ -95,10 +95,6 @@ impl Checker {
     #[cold]
     pub(crate) fn repeated(&mut self, field: Field) {
         self.report(FindingKind::Repeated { name: field.wire, max: field.max });
-    }
-
-    pub(crate) fn fault(&mut self, fault: Fault, found: &str) {
-        self.report(fault_kind(fault, found));
     }
 
     /// A choice without any of its alternatives.

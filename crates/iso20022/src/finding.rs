@@ -170,6 +170,12 @@ pub enum FindingKind {
         /// The BIC.
         found: String,
     },
+    /// Zeros at the end of a number that are not kept, because it has 28 digits before them.
+    #[error("expected at most 28 digits with the zeros at the end, of which {zeros} are not kept")]
+    CutZeros {
+        /// How many zeros are not kept.
+        zeros: usize,
+    },
     /// A rule of the message that the schema cannot say, such as a sum.
     #[error("{0}")]
     BrokenRule(BrokenRule),
@@ -200,6 +206,7 @@ impl FindingKind {
             Self::EnvelopeTypeName { .. } => "EnvelopeTypeName",
             Self::IbanCheckDigits { .. } => "IbanCheckDigits",
             Self::BicCountry { .. } => "BicCountry",
+            Self::CutZeros { .. } => "CutZeros",
             Self::BrokenRule(rule) => rule.name(),
         }
     }
@@ -208,7 +215,10 @@ impl FindingKind {
     /// one that only `deny_findings` refuses.
     #[must_use]
     pub fn is_schema(&self) -> bool {
-        !matches!(self, Self::IbanCheckDigits { .. } | Self::BicCountry { .. } | Self::BrokenRule(_))
+        !matches!(
+            self,
+            Self::IbanCheckDigits { .. } | Self::BicCountry { .. } | Self::CutZeros { .. } | Self::BrokenRule(_)
+        )
     }
 }
 

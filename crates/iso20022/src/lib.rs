@@ -50,7 +50,7 @@ pub mod __private {
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::node::{
         Alternative, Content, Node, Record, Simple, Slot, Types, check_field, check_simple, is_field_type,
-        is_plain_field, is_sound, type_of, write_field, write_field_kept, write_kept, write_simple,
+        is_plain_field, is_sound, simple_faults, type_of, write_field, write_field_kept, write_kept, write_simple,
     };
     pub use crate::output::Output;
     pub use crate::read::{Ahead, Cursor, Halt, Mark, Odd, Scanner, Shape, TextTokens, Tokens, Type};

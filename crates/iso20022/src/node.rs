@@ -18,7 +18,7 @@ pub use types::{Types, type_of};
 use crate::check::Checker;
 use crate::extra::Kept;
 use crate::field::{Fault, Tag, Unreadable};
-use crate::finding::FindingKind;
+use crate::finding::{FindingKind, fault_kind};
 use crate::output::Output;
 use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use crate::watch::Watch;
@@ -83,6 +83,12 @@ pub trait Simple: Sized {
         None
     }
 
+    /// What of a text the value that was read from it does not hold, if anything.
+    #[inline]
+    fn lost(&self, _text: &str) -> Option<FindingKind> {
+        None
+    }
+
     /// What is wrong with the value beyond the schema, if anything.
     #[inline]
     fn doubt(&self) -> Option<FindingKind> {
@@ -102,8 +108,7 @@ macro_rules! __simple_nodes {
             ) -> Result<Self, $crate::__private::Halt> {
                 from.leaf(
                     <Self as $crate::__private::Simple>::parse,
-                    <Self as $crate::__private::Simple>::fault,
-                    <Self as $crate::__private::Simple>::doubt,
+                    $crate::__private::simple_faults,
                 )
             }
 
@@ -187,15 +192,27 @@ pub fn is_sound<S: Simple>(value: &S) -> bool {
     value.fault().is_none() && value.forbidden().is_none() && value.doubt().is_none()
 }
 
+/// What is wrong with a simple value that was read from a text.
+pub fn simple_faults<S: Simple>(value: &S, text: &str) -> [Option<FindingKind>; 3] {
+    [broken_facet(value), value.lost(text), value.doubt()]
+}
+
+/// The facet that a simple value breaks, if any. Quoted is the value as it is written, so that a check of the model
+/// says what reading says.
+fn broken_facet<S: Simple>(value: &S) -> Option<FindingKind> {
+    let fault = value.fault()?;
+    let mut found = String::new();
+    value.append(&mut Output::verbatim(&mut found));
+    Some(fault_kind(fault, &found))
+}
+
 /// Reports the findings of a simple value.
 pub fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
     if to.only_missing() {
         return;
     }
-    if let Some(fault) = value.fault() {
-        let mut found = String::new();
-        value.append(&mut Output::verbatim(&mut found));
-        to.fault(fault, &found);
+    if let Some(kind) = broken_facet(value) {
+        to.report(kind);
     }
     if let Some(found) = value.forbidden() {
         to.report(FindingKind::Character { found });

@@ -38,14 +38,23 @@ fn tolerant(xml: &str) -> Parsed {
 
 #[test]
 fn amounts_with_more_digits_than_the_schema_has_are_read_and_reported() {
-    for amount in ["10.0000000000001", "0.000000000000000001", "1234567890123456789012345.67", "+10.1234567"] {
+    for (amount, plain) in [
+        ("10.0000000000001", "10.0000000000001"),
+        ("0.000000000000000001", "0.000000000000000001"),
+        ("1234567890123456789012345.67", "1234567890123456789012345.67"),
+        ("+10.1234567", "10.1234567"),
+        (" 0010.1234567\n", "10.1234567"),
+        ("+.1234567", "0.1234567"),
+    ] {
         let xml = document("", &ENTRY.replace("5.00", amount));
         let parsed = tolerant(&xml);
-        assert_eq!(parsed.document.reports[0].entries[0].amount.value().to_string(), amount.trim_start_matches('+'));
+        assert_eq!(parsed.document.reports[0].entries[0].amount.value().to_string(), plain);
         let kind = &parsed.findings[0].kind;
-        assert!(matches!(kind, FindingKind::Pattern { found, .. } if found.contains(amount)), "{kind}");
+        assert!(matches!(kind, FindingKind::Pattern { found, .. } if *found == format!("{plain:?}")), "{kind}");
         assert_eq!(parsed.findings[0].path, format!("{REPORT}/Ntry[1]/Amt"));
-        assert!(parsed.document.to_xml().unwrap().contains(amount.trim_start_matches('+')));
+        assert!(parsed.document.to_xml().unwrap().contains(plain));
+        // A check of the model quotes what reading quotes.
+        assert_eq!(kinds(&parsed.document.check()), kinds(&parsed.findings));
     }
     // Beyond that, and below zero, there is no amount.
     for amount in ["0.0000000000000000001", "12345678901234567890123456789", "-0.000001", "1e3", "1,000.00", "INF", ""]
@@ -55,6 +64,41 @@ fn amounts_with_more_digits_than_the_schema_has_are_read_and_reported() {
     }
     let sum = "<TxsSummry><TtlNtries><Sum>5.000000000000000001</Sum></TtlNtries></TxsSummry>";
     assert_eq!(tolerant(&document(sum, ENTRY)).findings.len(), 2, "the digits, and the disagreement");
+}
+
+/// Zeros at the end count as no digits, so the schema accepts any number of them; 28 digits are kept.
+#[test]
+fn zeros_that_are_not_kept_are_reported() {
+    let zeros = |count: usize| "0".repeat(count);
+    for (amount, kept, cut) in [
+        (format!("1.{}", zeros(27)), 27, None),
+        (format!("1.{}", zeros(28)), 27, Some(1)),
+        (format!(" +1.{} ", zeros(40)), 27, Some(13)),
+        (format!("0.{}", zeros(28)), 28, None),
+        (format!("0.{}", zeros(29)), 28, Some(1)),
+        (format!("{}1.5", zeros(40)), 1, None),
+        (format!("12345678.12345{}", zeros(15)), 20, None),
+        (format!("12345678.12345{}", zeros(16)), 20, Some(1)),
+    ] {
+        let entry = ENTRY.replace("5.00", &amount);
+        let sum = |sum: &str| format!("<TxsSummry><TtlNtries><Sum>{sum}</Sum></TtlNtries></TxsSummry>");
+        for (xml, path) in [
+            (document("", &entry), "Ntry[1]/Amt"),
+            (document(&sum(&amount), &ENTRY.replace("5.00", amount.trim())), "TxsSummry/TtlNtries/Sum"),
+        ] {
+            let parsed = Document::parse_with(&xml, &ReadOptions::default().mode(Mode::Strict)).unwrap();
+            let found = parsed.findings.iter().find(|finding| finding.path == format!("{REPORT}/{path}"));
+            let expected = cut.map(|zeros| FindingKind::CutZeros { zeros });
+            assert_eq!(found.map(|finding| &finding.kind), expected.as_ref(), "{xml}");
+            assert_eq!(parsed.document.reports[0].entries[0].amount.value().scale(), kept, "{xml}");
+            let deny = ReadOptions::default().deny_findings(true);
+            assert_eq!(Document::parse_with(&xml, &deny).is_err(), cut.is_some(), "{xml}");
+            let json = serde_json::to_string(&parsed.document).unwrap();
+            let value = parsed.document.reports[0].entries[0].amount.value().to_string();
+            let long = json.replace(&value, amount.trim().trim_start_matches('+'));
+            assert_eq!(serde_json::from_str::<Document>(&long).is_err(), cut.is_some(), "{long}");
+        }
+    }
 }
 
 #[test]
@@ -184,7 +228,8 @@ fn an_entry_that_cannot_be_read_is_kept_on_request() {
             let ExtraPart::Xml(kept) = &report.extras.parts().last().unwrap().part else { panic!() };
             assert_eq!(**kept, bad);
             // Written back in its place, on request.
-            assert!(matches!(parsed.document.to_xml(), Err(WriteError::Unfaithful { why: Some(_) })));
+            let Err(WriteError::Invalid { finding: refused }) = parsed.document.to_xml() else { panic!("{xml}") };
+            assert_eq!((&refused.kind, &refused.path), (&finding.kind, &finding.path));
             let written = parsed.document.to_xml_with(&WriteOptions::default().incomplete(true)).unwrap();
             assert!(written.contains(&format!("</Ntry>{bad}<Ntry>")), "{written}");
             assert_eq!(Document::parse_with(&written, &options).unwrap().document, parsed.document);
@@ -192,6 +237,43 @@ fn an_entry_that_cannot_be_read_is_kept_on_request() {
             let strict = Document::parse_with(&xml, &options.mode(Mode::Strict)).unwrap_err();
             assert!(strict.findings().iter().any(|finding| finding.path == path));
         }
+    }
+}
+
+/// A fault of the markup after something that cannot be read is the fault of a whole parse and of a stream, and both
+/// give its own place.
+#[test]
+fn markup_that_is_not_well_formed_is_told_before_what_cannot_be_read() {
+    let bad = ENTRY.replace("5.00", "five");
+    for (entries, at, path) in [
+        (bad.replace("</Sts>", "</St>"), "</St>", "Ntry[2]"),
+        (bad.replace("BOOK", "BOOK&"), "&</Sts>", "Ntry[2]"),
+        (bad.replace("<BkTxCd/>", "<BkTxCd a=1/>"), "<BkTxCd a", "Ntry[2]"),
+        (bad.replace("</Ntry>", "</Ntr>"), "</Ntr>", "Ntry[2]"),
+        (format!("{}{ENTRY}", bad.replace("</Ntry>", "")), "</Rpt>", "Ntry[2]"),
+        (ENTRY.replace("<Sts>BOOK</Sts>", "<x/>").replace("CRDT</", "CRDT</x"), "</x", "Ntry[2]/CdtDbtInd"),
+        (ENTRY.replace("<BkTxCd/>", "<ValDt><Dt>x</Dt></Val><BkTxCd/>"), "</Val>", "Ntry[2]/ValDt"),
+        // Faults after the entry are not read.
+        (format!("{bad}<Ntry></Nt>"), "<Amt Ccy=\"AUD\">five", "Ntry[2]/Amt"),
+    ] {
+        let xml = document("", &format!("{ENTRY}{entries}"));
+        let offset = xml.find(at).unwrap() as u64;
+        let first = |error: Option<bankrail_camt052::ReadError>| {
+            let error = error.unwrap_or_else(|| panic!("{xml}"));
+            (error.kind().to_string(), error.path().to_owned(), error.position())
+        };
+        let whole = first(Document::parse(&xml).err());
+        assert_eq!((whole.1.as_str(), whole.2.offset), (format!("{REPORT}/{path}").as_str(), offset), "{xml}");
+        assert_eq!(whole.0.contains("malformed"), !at.contains("five"), "{xml}");
+        for piece in [1, 4096] {
+            let source = || Slowly { bytes: xml.as_bytes(), piece };
+            assert_eq!(whole, first(Document::read_with(source(), &ReadOptions::default()).err()));
+            let mut items = EntryReader::new(source(), ReadOptions::default());
+            assert_eq!(whole, first(items.find_map(Result::err)), "{xml}");
+        }
+        let kept = Document::parse_with(&xml, &ReadOptions::default().keep_unreadable(true)).unwrap_err();
+        assert!(kept.kind().to_string().contains("malformed"), "{kept}");
+        assert_eq!(kept.offset() == offset, whole.0.contains("malformed"), "{kept}");
     }
 }
 

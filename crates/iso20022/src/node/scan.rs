@@ -118,7 +118,7 @@ impl Scanner<'_> {
 #[inline(always)]
 fn accept<S: Simple>(text: &str) -> Result<S, Odd> {
     let value = S::parse(text).map_err(|_| Odd)?;
-    if value.fault().is_some() { Err(Odd) } else { Ok(value) }
+    if value.fault().is_some() || value.lost(text).is_some() { Err(Odd) } else { Ok(value) }
 }
 
 /// Takes the reports of an element's rules beyond the schema. Only the place is noted; the checker names the finding

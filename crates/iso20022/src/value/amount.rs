@@ -1,7 +1,7 @@
 //! Amounts with the attribute `Ccy`.
 
 use super::identifier::CurrencyCode;
-use super::number::{Number, NumberError, expected, fits, is_within, read, read_kept};
+use super::number::{Number, NumberError, expected, fits, is_within, lost, read, read_kept};
 use crate::check::Checker;
 use crate::extra::Kept;
 use crate::field::{Fault, Tag, Unreadable};
@@ -53,6 +53,13 @@ impl<const FRACTION: u32> Amount<FRACTION> {
         (!within).then(|| Fault::Pattern { expected: expected(18, FRACTION, true) })
     }
 
+    fn broken_facet(&self) -> Option<FindingKind> {
+        let fault = self.fault()?;
+        let mut found = String::new();
+        Output::verbatim(&mut found).decimal(self.value);
+        Some(fault_kind(fault, &found))
+    }
+
     fn currency_fault(&self) -> Option<FindingKind> {
         let currency = self.currency.as_ref()?;
         currency.fault().map(|fault| fault_kind(fault, currency.as_str()))
@@ -102,7 +109,7 @@ impl<const FRACTION: u32> fmt::Debug for Amount<FRACTION> {
 #[cfg(feature = "serde")]
 mod json {
     use super::{Amount, CurrencyCode};
-    use crate::value::number::read_kept;
+    use crate::value::number::read_whole;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
@@ -121,7 +128,7 @@ mod json {
     impl<'de, const FRACTION: u32> Deserialize<'de> for Amount<FRACTION> {
         fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
             let parts = Parts::deserialize(from)?;
-            match read_kept(&parts.value, 18, FRACTION, true) {
+            match read_whole(&parts.value, 18, FRACTION, true) {
                 Some(value) => Ok(Self { value, currency: parts.currency }),
                 None => Err(serde::de::Error::custom(crate::NumberError::new::<18, FRACTION, true>(&parts.value))),
             }
@@ -135,8 +142,7 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
         from.amount(
             |text, currency| Self::read(text, currency.map(CurrencyCode::from)),
-            Self::fault,
-            Self::currency_fault,
+            |amount, text| [amount.broken_facet(), lost(amount.value, text), amount.currency_fault()],
         )
     }
 
@@ -146,7 +152,8 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         if !currency.is_valid() {
             return Err(Odd);
         }
-        let value = read(from.plain_text()?, 18, FRACTION, true).ok_or(Odd)?;
+        let text = from.plain_text()?;
+        let value = read(text, 18, FRACTION, true).filter(|value| lost(*value, text).is_none()).ok_or(Odd)?;
         Ok(Self { value, currency: Some(currency) })
     }
 
@@ -194,10 +201,8 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
     }
 
     fn check(&self, to: &mut Checker) {
-        if let Some(fault) = self.fault() {
-            let mut found = String::new();
-            Output::verbatim(&mut found).decimal(self.value);
-            to.fault(fault, &found);
+        if let Some(kind) = self.broken_facet() {
+            to.report(kind);
         }
         if self.currency.is_none() {
             to.report(FindingKind::MissingCurrency);

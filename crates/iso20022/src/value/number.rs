@@ -1,6 +1,7 @@
 //! Exact decimals within the schema's digits.
 
 use crate::field::{Fault, Unreadable};
+use crate::finding::FindingKind;
 use crate::node::Simple;
 use crate::output::Output;
 use crate::xml::is_space;
@@ -9,8 +10,8 @@ use std::fmt;
 
 /// An exact decimal of at most `DIGITS` digits, `FRACTION` of them after the point, not below zero if `UNSIGNED`.
 ///
-/// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits; those beyond 28 digits are
-/// cut.
+/// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits. Those beyond 28 digits are
+/// cut, which a reader of documents reports ([`FindingKind::CutZeros`](crate::FindingKind::CutZeros)) and JSON refuses.
 ///
 /// Tolerant reading keeps a number of up to 28 digits, 18 of them after the point, and reports it.
 ///
@@ -100,6 +101,26 @@ pub(crate) fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Op
 pub(crate) fn read_kept(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
     read(text, digits, fraction, unsigned)
         .or_else(|| if fraction == 0 { None } else { read_any(text, 28, fraction.max(18), unsigned) })
+}
+
+/// As [`read_kept`]; `None` also for a text with zeros at the end that are not kept.
+#[cfg(feature = "serde")]
+pub(crate) fn read_whole(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
+    read_kept(text, digits, fraction, unsigned).filter(|value| lost(*value, text).is_none())
+}
+
+/// The finding about zeros at the end of a text that its value does not have.
+#[inline]
+pub(crate) fn lost(value: Decimal, text: &str) -> Option<FindingKind> {
+    // Where zeros are cut, the value has 28 digits, and the text more characters.
+    if text.len() <= 28 { None } else { cut_zeros(value, text) }
+}
+
+#[cold]
+fn cut_zeros(value: Decimal, text: &str) -> Option<FindingKind> {
+    let (_, part) = text.trim_matches(is_space).split_once('.')?;
+    let kept = usize::try_from(value.scale()).unwrap_or(usize::MAX);
+    (part.len() > kept).then(|| FindingKind::CutZeros { zeros: part.len() - kept })
 }
 
 /// True when a value is within the facets; at once for nearly all of them.
@@ -206,6 +227,11 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple for Nu
         out.decimal(self.0);
     }
 
+    #[inline]
+    fn lost(&self, text: &str) -> Option<FindingKind> {
+        lost(self.0, text)
+    }
+
     fn is_type(name: &str) -> bool {
         match (DIGITS, FRACTION, UNSIGNED) {
             (18, 17, false) => name == "DecimalNumber",
@@ -272,7 +298,7 @@ impl<'de, const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> serde::D
 {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        read_kept(&text, DIGITS, FRACTION, UNSIGNED)
+        read_whole(&text, DIGITS, FRACTION, UNSIGNED)
             .map(Self)
             .ok_or_else(|| serde::de::Error::custom(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(&text)))
     }

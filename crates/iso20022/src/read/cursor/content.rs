@@ -1,8 +1,8 @@
 //! The text of a leaf.
 
 use super::Cursor;
-use crate::field::{Fault, Unreadable};
-use crate::finding::{FindingKind, fault_kind};
+use crate::field::Unreadable;
+use crate::finding::FindingKind;
 use crate::read::error::ReadErrorKind;
 use crate::read::events::Token;
 use crate::read::halt::Halt;
@@ -10,47 +10,41 @@ use crate::read::tokens::Tokens;
 use bankrail_values::excerpt;
 
 impl<T: Tokens> Cursor<T> {
-    /// A leaf: its text, read and checked.
+    /// A leaf: its text, read, and what is wrong with it.
     pub fn leaf<V>(
         &mut self,
         parse: fn(&str) -> Result<V, Unreadable>,
-        fault: fn(&V) -> Option<Fault>,
-        doubt: fn(&V) -> Option<FindingKind>,
+        faults: fn(&V, &str) -> [Option<FindingKind>; 3],
     ) -> Result<V, Halt> {
         self.begin()?;
-        self.value(parse, fault, doubt)
+        self.value(parse, faults)
     }
 
     /// A leaf with the attribute `Ccy`: its text and the attribute.
     pub(crate) fn amount<V>(
         &mut self,
         parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
-        fault: fn(&V) -> Option<Fault>,
-        doubt: fn(&V) -> Option<FindingKind>,
+        faults: fn(&V, &str) -> [Option<FindingKind>; 3],
     ) -> Result<V, Halt> {
         let currency = self.events.take_attribute("Ccy");
         self.begin()?;
         if currency.is_none() {
             self.report(FindingKind::MissingCurrency);
         }
-        self.value(|text| parse(text, currency), fault, doubt)
+        self.value(|text| parse(text, currency), faults)
     }
 
     fn value<V>(
         &mut self,
         parse: impl FnOnce(&str) -> Result<V, Unreadable>,
-        fault: fn(&V) -> Option<Fault>,
-        doubt: fn(&V) -> Option<FindingKind>,
+        faults: fn(&V, &str) -> [Option<FindingKind>; 3],
     ) -> Result<V, Halt> {
         self.read_text()?;
         let value = parse(&self.text).map_err(|Unreadable { expected, slight }| {
             let found = excerpt(&self.text);
             self.halt_here(ReadErrorKind::Unreadable { expected, found }).slight(slight)
         })?;
-        if let Some(fault) = fault(&value) {
-            self.report(fault_kind(fault, &self.text));
-        }
-        if let Some(kind) = doubt(&value) {
+        for kind in faults(&value, &self.text).into_iter().flatten() {
             self.report(kind);
         }
         self.leave();
