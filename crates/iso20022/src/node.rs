@@ -193,8 +193,12 @@ pub fn is_sound<S: Simple>(value: &S) -> bool {
 }
 
 /// What is wrong with a simple value that was read from a text.
-pub fn simple_faults<S: Simple>(value: &S, text: &str) -> [Option<FindingKind>; 3] {
-    [broken_facet(value), value.lost(text), value.doubt()]
+#[inline]
+pub fn simple_faults<S: Simple>(value: &S, text: &str) -> Vec<FindingKind> {
+    if value.fault().is_none() && value.lost(text).is_none() && value.doubt().is_none() {
+        return Vec::new();
+    }
+    [broken_facet(value), value.lost(text), value.doubt()].into_iter().flatten().collect()
 }
 
 /// The facet that a simple value breaks, if any. Quoted is the value as it is written, so that a check of the model

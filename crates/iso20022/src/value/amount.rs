@@ -60,6 +60,14 @@ impl<const FRACTION: u32> Amount<FRACTION> {
         Some(fault_kind(fault, &found))
     }
 
+    fn faults(&self, text: &str) -> Vec<FindingKind> {
+        let lost = lost(self.value, text);
+        if lost.is_none() && self.is_sound_leaf() {
+            return Vec::new();
+        }
+        [self.broken_facet(), lost, self.currency_fault()].into_iter().flatten().collect()
+    }
+
     fn currency_fault(&self) -> Option<FindingKind> {
         let currency = self.currency.as_ref()?;
         currency.fault().map(|fault| fault_kind(fault, currency.as_str()))
@@ -140,10 +148,7 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
     const HAS_ATTRIBUTE: bool = true;
 
     fn read<T: Tokens>(from: &mut Cursor<T>) -> Result<Self, Halt> {
-        from.amount(
-            |text, currency| Self::read(text, currency.map(CurrencyCode::from)),
-            |amount, text| [amount.broken_facet(), lost(amount.value, text), amount.currency_fault()],
-        )
+        from.amount(|text, currency| Self::read(text, currency.map(CurrencyCode::from)), Self::faults)
     }
 
     #[inline]

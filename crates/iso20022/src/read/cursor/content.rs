@@ -14,7 +14,7 @@ impl<T: Tokens> Cursor<T> {
     pub fn leaf<V>(
         &mut self,
         parse: fn(&str) -> Result<V, Unreadable>,
-        faults: fn(&V, &str) -> [Option<FindingKind>; 3],
+        faults: fn(&V, &str) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
         self.begin()?;
         self.value(parse, faults)
@@ -24,7 +24,7 @@ impl<T: Tokens> Cursor<T> {
     pub(crate) fn amount<V>(
         &mut self,
         parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
-        faults: fn(&V, &str) -> [Option<FindingKind>; 3],
+        faults: fn(&V, &str) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
         let currency = self.events.take_attribute("Ccy");
         self.begin()?;
@@ -37,14 +37,14 @@ impl<T: Tokens> Cursor<T> {
     fn value<V>(
         &mut self,
         parse: impl FnOnce(&str) -> Result<V, Unreadable>,
-        faults: fn(&V, &str) -> [Option<FindingKind>; 3],
+        faults: fn(&V, &str) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
         self.read_text()?;
         let value = parse(&self.text).map_err(|Unreadable { expected, slight }| {
             let found = excerpt(&self.text);
             self.halt_here(ReadErrorKind::Unreadable { expected, found }).slight(slight)
         })?;
-        for kind in faults(&value, &self.text).into_iter().flatten() {
+        for kind in faults(&value, &self.text) {
             self.report(kind);
         }
         self.leave();
