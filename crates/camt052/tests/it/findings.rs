@@ -184,6 +184,149 @@ fn batches_against_their_details() {
     assert_refused(&xml, &kinds[0]);
 }
 
+/// A summary counts what is known: with a direction that the schema does not have, nothing is summed up.
+#[test]
+fn entries_of_an_unknown_direction_are_counted_and_not_summed() {
+    let part = |name: &str, count: u32| format!("<{name}><NbOfNtries>{count}</NbOfNtries><Sum>1</Sum></{name}>");
+    let summary = |all: u32, credits: u32, debits: u32| {
+        let parts = [part("TtlNtries", all), part("TtlCdtNtries", credits), part("TtlDbtNtries", debits)];
+        format!("<TxsSummry>{}</TxsSummry>", parts.concat())
+    };
+    let debit = ENTRY.replace("CRDT", "DBIT").repeat(4);
+    let entries = format!("{}{}{debit}", ENTRY.repeat(2), ENTRY.replace("CRDT", "BOTH").repeat(3));
+    let texts = |summary: &str| {
+        let found = findings(&document(summary, &entries)).into_iter();
+        found.filter(|found| !found.kind.is_schema()).map(|found| found.kind.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&summary(9, 2, 4)), [""; 0]);
+    assert_eq!(
+        texts(&summary(8, 3, 5)),
+        [
+            "the summary states 8 entries, the report has 9",
+            "the summary states 3 credit entries, the report has 2",
+            "the summary states 5 debit entries, the report has 4",
+        ]
+    );
+}
+
+#[test]
+fn credits_and_debits_are_summed_up_apart() {
+    let net = |amount: &str| format!("<TtlNetNtry><Amt>{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>");
+    let entries = format!("{}{}", ENTRY.repeat(1), ENTRY.replace("CRDT", "DBIT").repeat(3));
+    let summary = |all: &str, amount: &str, credits: &str, debits: &str| {
+        format!(
+            "<TxsSummry><TtlNtries><NbOfNtries>4</NbOfNtries><Sum>{all}</Sum>{}</TtlNtries><TtlCdtNtries><Sum>{credits}             </Sum></TtlCdtNtries><TtlDbtNtries><Sum>{debits}</Sum></TtlDbtNtries></TxsSummry>",
+            net(amount)
+        )
+    };
+    assert_eq!(checked(&document(&summary("20", "10.0", "5", "15"), &entries)), []);
+    let found = checked(&document(&summary("21", "11", "6", "16"), &entries));
+    let texts: Vec<String> = found.iter().map(|(kind, _)| kind.to_string()).collect();
+    assert_eq!(
+        texts,
+        [
+            "the summary states 21 as sum of entries, they sum up to 20.00",
+            "the summary states -11 as net amount of entries, credits less debits are -10.00",
+            "the summary states 6 as sum of credit entries, they sum up to 5.00",
+            "the summary states 16 as sum of debit entries, they sum up to 15.00",
+        ]
+    );
+}
+
+/// The entries have been counted before a summary behind them is read, so its totals of codes are not compared.
+#[test]
+fn a_summary_behind_the_entries_is_compared_but_for_its_codes() {
+    let code = "<BkTxCd><Prtry><Cd>NTRF</Cd></Prtry></BkTxCd>";
+    let total = format!("<TtlNtriesPerBkTxCd><NbOfNtries>7</NbOfNtries>{code}</TtlNtriesPerBkTxCd>");
+    let summary = format!("<TxsSummry><TtlNtries><NbOfNtries>2</NbOfNtries></TtlNtries>{total}</TxsSummry>");
+    let entry = ENTRY.replace("<BkTxCd/>", code);
+    for (xml, expected) in [
+        (document(&entry, &summary), vec!["the summary states 2 entries, the report has 1"]),
+        (
+            document(&summary, &entry),
+            vec![
+                "the summary states 2 entries, the report has 1",
+                "the summary states 7 entries of the proprietary bank transaction code NTRF, the report has 1",
+            ],
+        ),
+    ] {
+        let found = findings(&xml).into_iter().filter(|found| !found.kind.is_schema());
+        assert_eq!(found.map(|found| found.kind.to_string()).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn codes_of_entries_are_named_in_full() {
+    let domain = "<Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn>";
+    let own = "<Prtry><Cd>NTRF</Cd></Prtry>";
+    for (code, named) in [
+        (String::new(), "no bank transaction code"),
+        (domain.to_owned(), "the bank transaction code PMNT/RCDT/DMCT"),
+        (own.to_owned(), "the proprietary bank transaction code NTRF"),
+        (format!("{domain}{own}"), "the bank transaction code PMNT/RCDT/DMCT and the proprietary one NTRF"),
+    ] {
+        let code = format!("<BkTxCd>{code}</BkTxCd>");
+        let total = format!("<TtlNtriesPerBkTxCd><NbOfNtries>2</NbOfNtries>{code}</TtlNtriesPerBkTxCd>");
+        // Of the entries, one has the code.
+        let other = "<BkTxCd><Prtry><Cd>OTHR</Cd></Prtry></BkTxCd>";
+        let entries = [ENTRY.replace("<BkTxCd/>", &code), ENTRY.replace("<BkTxCd/>", other)].concat();
+        let found = checked(&document(&format!("<TxsSummry>{total}</TxsSummry>"), &entries));
+        let texts: Vec<String> = found.iter().map(|(kind, _)| kind.to_string()).collect();
+        assert_eq!(texts, [format!("the summary states 2 entries of {named}, the report has 1")]);
+    }
+}
+
+#[test]
+fn totals_of_codes_tell_booked_entries_from_others() {
+    let code = "<BkTxCd><Prtry><Cd>NTRF</Cd></Prtry></BkTxCd>";
+    let entries =
+        ENTRY.replace("<BkTxCd/>", code).repeat(2) + &ENTRY.replace("<BkTxCd/>", code).replace("BOOK", "PDNG");
+    for (forecast, counted) in [("", 3), ("<FcstInd>true</FcstInd>", 1), ("<FcstInd>false</FcstInd>", 2)] {
+        let total = format!("<TtlNtriesPerBkTxCd><NbOfNtries>9</NbOfNtries>{forecast}{code}</TtlNtriesPerBkTxCd>");
+        let found = checked(&document(&format!("<TxsSummry>{total}</TxsSummry>"), &entries));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].0.to_string().ends_with(&format!("the report has {counted}")), "{forecast}: {found:?}");
+    }
+}
+
+#[test]
+fn batches_are_compared_where_their_details_can_be_summed_up() {
+    let amount = |currency: &str, value: &str, direction: &str| {
+        format!("<TxDtls><Amt Ccy=\"{currency}\">{value}</Amt><CdtDbtInd>{direction}</CdtDbtInd></TxDtls>")
+    };
+    let two = [amount("AUD", "2.00", "CRDT"), amount("AUD", "3.00", "CRDT")].concat();
+    let mixed = [amount("AUD", "2.00", "CRDT"), amount("AUD", "3.00", "DBIT")].concat();
+    let batch = |count: &str, total: &str| format!("<Btch><NbOfTxs>{count}</NbOfTxs>{total}</Btch>");
+    let total = |currency: &str, value: &str| format!("<TtlAmt Ccy=\"{currency}\">{value}</TtlAmt>");
+    for (details, expected) in [
+        (batch("2", &total("AUD", "5.00")) + &two, vec![]),
+        (batch("2", &total("AUD", "1")) + &mixed, vec![]),
+        (batch("2", "") + &two, vec![]),
+        (batch("3", "") + &two, vec!["the batch states 3 transactions, 2 are detailed"]),
+        (batch("2", &total("AUD", "6")) + &two, vec!["the batch states a total of 6, its details sum up to 5.00"]),
+        (batch("2", &total("EUR", "6")) + &two, vec![]),
+        (batch("2", &total("AUD", "6")) + &two.replace("AUD\">3", "EUR\">3"), vec![]),
+        (batch("2", &total("AUD", "6")) + "<TxDtls/><TxDtls/>", vec![]),
+        (batch("2", &total("AUD", "6")), vec![]),
+        (two.clone(), vec![]),
+    ] {
+        let xml = document("", &ENTRY.replace("</Ntry>", &format!("<NtryDtls>{details}</NtryDtls></Ntry>")));
+        let found = findings(&xml).into_iter().filter(|found| !found.kind.is_schema());
+        assert_eq!(found.map(|found| found.kind.to_string()).collect::<Vec<_>>(), expected, "{details}");
+    }
+}
+
+#[test]
+fn entries_are_compared_with_a_currency_that_the_account_has() {
+    let none = document("", ENTRY).replace("<Ccy>AUD</Ccy>", "");
+    assert_eq!(findings(&none), []);
+    let without = document("", &ENTRY.replace(" Ccy=\"AUD\"", ""));
+    assert_eq!(only(&without).kind, FindingKind::MissingCurrency);
+    assert_eq!(Disagreement::of(&FindingKind::MissingCurrency), None);
+    let usd = only(&document("", &ENTRY.replace("AUD", "USD"))).kind;
+    assert!(matches!(Disagreement::of(&usd), Some(Disagreement::EntryCurrency { .. })));
+}
+
 #[test]
 fn check_digits_and_countries() {
     let related = |id: &str| document(&format!("<RltdAcct><Id>{id}</Id></RltdAcct>"), "");
