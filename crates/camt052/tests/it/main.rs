@@ -22,6 +22,7 @@ mod round_trips;
 mod samples;
 mod schema_agreement;
 mod shared;
+mod simple_types;
 mod stated_types;
 mod statements;
 mod streaming;

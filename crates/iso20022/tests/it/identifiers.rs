@@ -1,6 +1,6 @@
 //! Identifiers and their check digits.
 
-use bankrail_iso20022::{Bic, Iban, Isin, PhoneNumber};
+use bankrail_iso20022::{Bic, CountryCode, CurrencyCode, Digits, Iban, Isin, PhoneNumber, SignedDays, Text};
 
 #[test]
 fn patterns_are_those_of_the_schema() {
@@ -29,4 +29,53 @@ fn patterns_are_those_of_the_schema() {
     }
     assert!(Isin::new("US0378331005").has_valid_check_digit());
     assert!(!Isin::new("US0378331006").has_valid_check_digit());
+}
+
+/// Check digits are wrong as soon as one character is another.
+#[test]
+fn check_digits_see_each_character() {
+    for (good, digits) in [("DE89370400440532013000", 4), ("GB82WEST12345698765432", 8), ("NO9386011117947", 4)] {
+        assert!(Iban::new(good).has_valid_check_digits(), "{good}");
+        for at in (2..4).chain(digits..good.len()) {
+            let other = char::from(b'0' + (good.as_bytes()[at] - b'0' + 1) % 10);
+            let mut changed = good.to_owned();
+            changed.replace_range(at..=at, &other.to_string());
+            assert!(!Iban::new(&changed).has_valid_check_digits(), "{changed}");
+        }
+    }
+    for bad in ["", "DE8", "DE89", "de89370400440532013000"] {
+        assert!(!Iban::new(bad).has_valid_check_digits(), "{bad}");
+    }
+    // Letters count as two digits each, of which every second is doubled.
+    for good in ["US0378331005", "AU0000XVGZA3", "GB0002634946", "DE000BAY0017", "CH0038863350", "NL0000009165"] {
+        assert!(Isin::new(good).has_valid_check_digit(), "{good}");
+        let last = char::from(b'0' + (good.as_bytes()[11] - b'0' + 1) % 10);
+        assert!(!Isin::new(&format!("{}{last}", &good[..11])).has_valid_check_digit(), "{good}");
+    }
+    assert!(!Isin::new("000000000000").has_valid_check_digit(), "the sum alone is not enough");
+}
+
+#[test]
+fn codes_and_digits_as_values() {
+    assert_eq!(CurrencyCode::new("AUD").to_currency(), Some(bankrail_values::Currency::AUD));
+    assert_eq!(CurrencyCode::new("aud").to_currency(), None);
+    assert_eq!(CurrencyCode::from(bankrail_values::Currency::AUD).as_str(), "AUD");
+    for (text, number) in [("007", Some(7)), ("123456", Some(123_456)), ("12", None), ("1234567", None), ("12a", None)]
+    {
+        assert_eq!(Digits::<3, 6>::new(text).to_number(), number, "{text}");
+    }
+    assert_eq!(Digits::<1, 30>::new("18446744073709551615").to_number(), Some(u64::MAX));
+    assert_eq!(Digits::<1, 30>::new("18446744073709551616").to_number(), None);
+    assert_eq!(Digits::<3, 6>::from(7).as_str(), "007");
+    assert_eq!(Digits::<1, 5>::from(7).as_str(), "7");
+    for (text, valid) in
+        [("+1", true), ("1", true), ("123456789012345", true), ("1234567890123456", false), ("+", false)]
+    {
+        assert_eq!(SignedDays::new(text).is_valid(), valid, "{text}");
+    }
+    let text = Text::<4>::from("a\"b".to_owned());
+    assert_eq!((format!("{text}"), format!("{text:?}"), text.as_ref()), ("a\"b".into(), "\"a\\\"b\"".into(), "a\"b"));
+    assert!(text == *"a\"b" && text == "a\"b" && text != "b" && text != *"b");
+    assert!(CountryCode::new("AU").is_valid() && !CountryCode::new("au").is_valid());
+    assert!(Bic::new("DEUTDEFF").is_valid());
 }
