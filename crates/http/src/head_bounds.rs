@@ -2,7 +2,9 @@
 
 use crate::body::{BodyReader, DRAINING, Peer};
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, StatusCode, Uri};
+use http::header::HOST;
+use http::uri::Authority;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::error::Error;
@@ -15,10 +17,9 @@ use tower_service::Service;
 bankrail_values::options! {
     /// How long the head of a request may be.
     ///
-    /// An HTTP stack has bounds of its own and answers what exceeds them by itself: without a body and without
-    /// `X-RequestKey`. These bounds are lower, so that such a request gets an answer of the service. Those of
-    /// `serve::ServerOptions` are higher than the defaults here. A request line or a header that cannot be parsed is
-    /// answered 400 by the HTTP stack in every case, because there is no request to judge.
+    /// An HTTP stack has bounds of its own and answers what exceeds them, and what it cannot read, by itself: without a
+    /// body and without `X-RequestKey`. These bounds are lower, so that such a request gets an answer of the service.
+    /// Those of `serve::ServerOptions` are higher than the defaults here.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct HeadBounds {
         /// The most bytes of authority, path and query together. Default: 8 KiB (RFC 9110 section 4.1 recommends 8000).
@@ -26,16 +27,17 @@ bankrail_values::options! {
         /// The most bytes of all headers, counted as HTTP/1.1 writes them: name, value and four more for each. Default:
         /// 16 KiB.
         max_header_bytes: usize = 16 << 10,
-        /// The most headers. Default: 64. The HTTP stack refuses more than 100 over HTTP/1.1.
+        /// The most headers. Default: 64. The HTTP stack cannot read more than 100 over HTTP/1.1.
         max_header_fields: usize = 64,
     }
 }
 
 impl HeadBounds {
-    /// Judges the head of a request.
+    /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is well formed (RFC 9112
+    /// section 3.2). A request without `Host` is the server's to find, because it is right over HTTP/2.
     ///
     /// # Errors
-    /// [`HeadFault`] if it exceeds a bound.
+    /// [`HeadFault`] if it exceeds a bound, or has several or a malformed `Host`.
     pub fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HeadFault> {
         let authority = uri.authority().map_or(0, |authority| authority.as_str().len());
         let path = uri.path_and_query().map_or(0, |path| path.as_str().len());
@@ -49,11 +51,22 @@ impl HeadBounds {
         if bytes > self.max_header_bytes {
             return Err(HeadFault::HeadersTooLarge { limit: self.max_header_bytes });
         }
-        Ok(())
+        let mut hosts = headers.get_all(HOST).iter();
+        let first = hosts.next();
+        if hosts.next().is_none() && first.is_none_or(is_host) { Ok(()) } else { Err(HeadFault::Host) }
     }
 }
 
-/// What is too long in the head of a request.
+/// A host with or without a port, or nothing, as for an address that has no host.
+fn is_host(value: &HeaderValue) -> bool {
+    let is_authority = |text: &str| !text.contains('@') && text.parse::<Authority>().is_ok();
+    value.is_empty() || value.to_str().is_ok_and(is_authority)
+}
+
+/// Why the head of a request is refused.
+///
+/// `serve::Server` puts it into the extensions of what it takes over HTTP/1.1 without `Host`, and of the request that
+/// it makes in place of one that the HTTP stack could not read. [`HeadBoundsLayer`] answers both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeadFault {
@@ -75,6 +88,15 @@ pub enum HeadFault {
         /// The most headers allowed.
         limit: usize,
     },
+    /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed: 400 (RFC 9112 section 3.2).
+    #[error("expected one Host header with a host, found none, several or another value")]
+    Host,
+    /// The HTTP stack could not read the request line or the headers, or they exceed its own bounds: 400, 414 or 431.
+    #[error("expected a request line and headers that can be read, found others, answered {status}")]
+    Unreadable {
+        /// The status with which the HTTP stack answers.
+        status: StatusCode,
+    },
 }
 
 impl HeadFault {
@@ -84,12 +106,14 @@ impl HeadFault {
         match self {
             Self::UriTooLong { .. } => StatusCode::URI_TOO_LONG,
             Self::HeadersTooLarge { .. } | Self::TooManyHeaders { .. } => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            Self::Host => StatusCode::BAD_REQUEST,
+            Self::Unreadable { status } => status,
         }
     }
 }
 
-/// A layer that answers requests whose head exceeds [`HeadBounds`], by a function of the caller's. Their bodies are
-/// drained, up to 64 KiB in 5 s, so that their senders get the answer.
+/// A layer that answers requests whose head is refused by [`HeadBounds`] or by `serve::Server` ([`HeadFault`]), by a
+/// function of the caller's. Their bodies are drained, up to 64 KiB in 5 s, so that their senders get the answer.
 ///
 /// Put it inside of [`RequestKeyLayer`](crate::RequestKeyLayer), so that its answers have an `X-RequestKey`.
 #[derive(Clone, Debug)]
@@ -138,7 +162,9 @@ where
     }
 
     fn call(&mut self, request: Request<A>) -> Self::Future {
-        let Err(fault) = self.layer.bounds.judge(request.uri(), request.headers()) else {
+        let found = request.extensions().get().copied().map_or(Ok(()), Err);
+        let judged = found.and_then(|()| self.layer.bounds.judge(request.uri(), request.headers()));
+        let Err(fault) = judged else {
             return HeadBoundsFuture::Within { answer: self.inner.call(request) };
         };
         let (head, body) = request.into_parts();

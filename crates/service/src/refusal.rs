@@ -11,8 +11,8 @@ use bankrail_rate_limit::CallType;
 use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_statement::{AccountId, RequestError, StatementErrorBody};
 use bankrail_values::{HyphenatedUuid, RandomnessError, StoreError};
-use http::HeaderName;
 use http::header::{ACCEPT_ENCODING, ALLOW, WWW_AUTHENTICATE};
+use http::{HeaderName, StatusCode};
 use std::fmt::Display;
 
 /// Why a request is refused, at either endpoint.
@@ -138,8 +138,11 @@ impl Refusal {
             Self::Panicked => row(Failure::Internal, "internal").failed("serving", "panic"),
             Self::TimedOut => row(Failure::Unavailable, "time").failed("answering in time", "timeout"),
             Self::UnknownPath => row(Failure::UnknownPath, "path").title("Not found"),
-            Self::Head(HeadFault::UriTooLong { .. }) => row(Failure::UriTooLong, "head").title("Address too long"),
-            Self::Head(_) => row(Failure::HeadersTooLarge, "head").title("Headers too large"),
+            Self::Head(fault) => match fault.status() {
+                StatusCode::URI_TOO_LONG => row(Failure::UriTooLong, "head").title("Address too long"),
+                StatusCode::BAD_REQUEST => row(Failure::MalformedHead, "head").title(fault.to_string()),
+                _ => row(Failure::HeadersTooLarge, "head").title("Headers too large"),
+            },
             Self::ApiKey(fault) => {
                 let row = row(Failure::ApiKey, "api_key").title(fault.title()).detail(fault.title());
                 row.header(WWW_AUTHENTICATE, "Bearer")

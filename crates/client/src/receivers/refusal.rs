@@ -86,7 +86,7 @@ impl Refusal {
                 let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
                 row(Stage::ContentType, status, "delivery with another content type", reason)
             }
-            Self::Head(fault) => row(Stage::Headers, fault.status(), "delivery with too long a head", fault),
+            Self::Head(fault) => row(Stage::Headers, fault.status(), "delivery with a head that is refused", fault),
             Self::Body(error) => {
                 let status = match error {
                     BodyError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,

@@ -109,7 +109,7 @@ fn refuse<I: ?Sized>(
     answer
 }
 
-/// Answers a delivery whose address or headers are too long.
+/// Answers a delivery whose head is refused.
 pub(super) fn head_refused<I: ?Sized>(shared: &Shared<I>, fault: HeadFault, head: &Parts) -> Response<Body> {
     let refusal = Refusal::Head(fault);
     match shared.options.paths.iter().find(|(_, path)| *path == head.uri.path()) {

@@ -3,6 +3,7 @@ use crate::provider::start;
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response, StatusCode};
 use bankrail_client::receivers::{Receivers, ReceiversOptions, ReceiversOptionsError};
+use bankrail_http::HeadFault;
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{EntryId, Inbox, InboxState};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
@@ -374,6 +375,29 @@ async fn method_type_and_size() {
     assert_eq!(send(&receivers, announced).await, (StatusCode::PAYLOAD_TOO_LARGE, String::new()));
     assert_eq!(send(&receivers, delivery(kind, big)).await, (StatusCode::PAYLOAD_TOO_LARGE, String::new()));
     assert_eq!(send(&receivers, delivery(kind, "x".repeat(2_000))).await.0, StatusCode::BAD_REQUEST);
+}
+
+/// What `serve::Server` sends in place of a delivery that it could not read, or without `Host`.
+#[tokio::test]
+async fn what_the_server_finds_in_a_head_is_refused() {
+    let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
+    for status in [StatusCode::BAD_REQUEST, StatusCode::URI_TOO_LONG, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE] {
+        let mut request = Request::options("*").body(Body::empty()).unwrap();
+        request.extensions_mut().insert(HeadFault::Unreadable { status });
+        let body = if status == StatusCode::BAD_REQUEST { REFUSED } else { "" };
+        assert_eq!(send(&receivers, request).await, (status, body.to_owned()));
+    }
+    let kind = MessageKind::Query;
+    let mut request = delivery(kind, seal(&message(kind)));
+    request.extensions_mut().insert(HeadFault::Host);
+    assert_eq!(send(&receivers, request).await, (StatusCode::BAD_REQUEST, REFUSED.to_owned()));
+    let mut request = delivery(kind, seal(&message(kind)));
+    request.headers_mut().append("host", "a".parse().unwrap());
+    assert_eq!(send(&receivers, request).await.0, StatusCode::OK);
+    let mut request = delivery(kind, seal(&message(kind)));
+    request.headers_mut().append("host", "a".parse().unwrap());
+    request.headers_mut().append("host", "a".parse().unwrap());
+    assert_eq!(send(&receivers, request).await, (StatusCode::BAD_REQUEST, REFUSED.to_owned()));
 }
 
 /// The server's time for a request ends before the body does: the answer is the receiver's own.

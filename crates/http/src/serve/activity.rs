@@ -22,6 +22,8 @@ struct State {
     waiting: Waiting,
     requests: Vec<InProgressRequest>,
     next: u64,
+    /// The number of requests whose answers have left.
+    answered: u64,
     evicted: bool,
     /// Whether any request had a known caller.
     has_known_caller: bool,
@@ -54,6 +56,7 @@ impl Activity {
             waiting,
             requests: Vec::new(),
             next: 0,
+            answered: 0,
             evicted: false,
             has_known_caller: false,
             useful: now,
@@ -93,6 +96,20 @@ impl Activity {
     /// True while no request is in progress.
     pub(super) fn is_idle(&self) -> bool {
         self.lock().requests.is_empty()
+    }
+
+    /// What was written has left.
+    pub(super) fn flushed(&self) {
+        let mut state = self.lock();
+        if state.requests.is_empty() {
+            state.answered = state.next;
+        }
+    }
+
+    /// True while the answer to each request that the service was given has left.
+    pub(super) fn owes_no_answer(&self) -> bool {
+        let state = self.lock();
+        state.requests.is_empty() && state.answered == state.next
     }
 
     /// When the connection began, or a request with a known caller was last in progress.

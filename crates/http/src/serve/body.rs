@@ -15,13 +15,14 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 /// The body of a request. Reading it fails once its time is over.
 pub struct RequestBody {
-    body: Incoming,
+    /// `None` for a request that could not be read.
+    body: Option<Incoming>,
     over: Pin<Box<Sleep>>,
     allowed: Duration,
 }
 
 impl RequestBody {
-    pub(super) fn new(body: Incoming, allowed: Duration) -> Self {
+    pub(super) fn new(body: Option<Incoming>, allowed: Duration) -> Self {
         Self { body, over: Box::pin(sleep_until(Instant::now() + allowed)), allowed }
     }
 }
@@ -34,7 +35,8 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, RequestBodyError>>> {
-        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        if let Poll::Ready(frame) = Pin::new(body).poll_frame(context) {
             return Poll::Ready(frame.map(|frame| frame.map_err(|error| RequestBodyError::Broken(error.into()))));
         }
         let after = self.allowed;
@@ -42,11 +44,11 @@ impl Body for RequestBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
     }
 }
 

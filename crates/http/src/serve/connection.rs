@@ -4,12 +4,15 @@ use super::activity::{Activity, LINGER};
 use super::body::{AnswerBody, RequestBody};
 use super::options::ServerOptions;
 use super::places::Place;
-use crate::AnswerBy;
+use super::transport::{Transport, Unreadable};
 use crate::names::REQUEST_KEY;
 use crate::request_key::GivenKey;
+use crate::{AnswerBy, HeadFault};
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
+use http::{Method, Request, Response, StatusCode, Uri, Version};
 use http_body::Body;
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -19,11 +22,10 @@ use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
-use tokio_util::io::InspectReader;
 
 /// How long before the end of its time a request is to be answered, at most: see [`AnswerBy`].
 const EARLY: Duration = Duration::from_millis(250);
@@ -59,13 +61,9 @@ pub(super) async fn serve_connection<I, S, B>(
 {
     let activity = Arc::clone(place.activity());
     activity.expect_header(is_http2);
-    let arriving = Arc::clone(&activity);
-    let arrived = move |bytes: &[u8]| {
-        if !bytes.is_empty() {
-            arriving.bytes_arrived();
-        }
-    };
-    let io = TokioIo::new(InspectReader::new(io, arrived));
+    // Over HTTP/2 the stack also writes what is no answer.
+    let unread = (!is_http2).then(|| unreadable(service.clone(), options.body_timeout));
+    let io = TokioIo::new(Transport::new(io, Arc::clone(&activity), unread));
     let (begins, knows, times) = (Arc::clone(&activity), place.knows(), options.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         let in_progress = begins.begin();
@@ -73,7 +71,10 @@ pub(super) async fn serve_connection<I, S, B>(
         let ServerOptions { body_timeout, request_timeout, .. } = times;
         async move {
             let given = GivenKey::default();
-            let mut request = request.map(|body| RequestBody::new(body, body_timeout));
+            let mut request = request.map(|body| RequestBody::new(Some(body), body_timeout));
+            if request.version() == Version::HTTP_11 && !request.headers().contains_key(HOST) {
+                request.extensions_mut().insert(HeadFault::Host);
+            }
             request.extensions_mut().insert(given.clone());
             request.extensions_mut().insert(known);
             // An endpoint answers first, with a body of its own.
@@ -118,6 +119,51 @@ async fn call<S: HttpService<B>, B>(mut service: S, request: Request<RequestBody
         Err(never) => Err(never),
     };
     answer.unwrap_or_else(|never| match never {})
+}
+
+/// What is sent in place of the HTTP stack's own answer with a status: the service's answer to the fault, or without a
+/// body if the service does not judge it.
+fn unreadable<S, B>(service: S, body_timeout: Duration) -> Unreadable
+where
+    S: HttpService<B>,
+    S::Future: Send,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    Box::new(move |status| {
+        let service = service.clone();
+        Box::pin(async move {
+            let given = GivenKey::default();
+            let mut request = Request::new(RequestBody::new(None, body_timeout));
+            (*request.method_mut(), *request.uri_mut()) = (Method::OPTIONS, Uri::from_static("*"));
+            request.extensions_mut().insert(given.clone());
+            request.extensions_mut().insert(HeadFault::Unreadable { status });
+            let answer = call(service, request).await;
+            let (mut headers, mut body) = (HeaderMap::new(), Bytes::new());
+            if answer.status() == status {
+                let (head, written) = answer.into_parts();
+                headers = head.headers;
+                body = written.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+            }
+            headers.entry(REQUEST_KEY).or_insert_with(|| given.get().into());
+            write_last_answer(status, headers, &body)
+        })
+    })
+}
+
+/// An answer of HTTP/1.1 after which the connection ends.
+fn write_last_answer(status: StatusCode, mut headers: HeaderMap, body: &[u8]) -> Bytes {
+    headers.remove(TRANSFER_ENCODING);
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    headers.insert(CONTENT_LENGTH, body.len().into());
+    let date = HeaderValue::try_from(httpdate::fmt_http_date(SystemTime::now()));
+    headers.extend(date.map(|date| (DATE, date)));
+    let mut answer = format!("HTTP/1.1 {status}\r\n").into_bytes();
+    for (name, value) in &headers {
+        answer.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    answer.extend([b"\r\n", body].concat());
+    answer.into()
 }
 
 /// Polls a connection until it ends or its time is over. A connection whose time is over may finish what it is writing.

@@ -48,9 +48,9 @@ bankrail_values::options! {
         pub(super) trusted_proxies(&[IpNet] => |proxies| proxies.into()): Arc<[IpNet]> = Arc::from([]),
         /// The most requests at once of one HTTP/2 connection, at least 1. Default: 64.
         pub(super) max_requests(u32 => |requests| requests.max(1)): u32 = 64,
-        /// The most bytes of a request's headers that the HTTP stack takes. What exceeds them is answered without a
-        /// body and without `X-RequestKey`; [`HeadBounds`](crate::HeadBounds) are lower and judged by a layer that
-        /// answers with both. Default: 32 KiB.
+        /// The most bytes of a request's headers that the HTTP stack reads. What exceeds them is answered 431, over
+        /// HTTP/2 without a body and without `X-RequestKey`; [`HeadBounds`](crate::HeadBounds) are lower and judged by
+        /// a layer that answers with both. Default: 32 KiB.
         pub(super) max_header_bytes: u32 = 32 * 1024,
     }
 }

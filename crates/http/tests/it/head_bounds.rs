@@ -2,6 +2,7 @@
 
 use bankrail_http::{HeadBounds, HeadBoundsLayer, HeadFault, RequestKey, RequestKeyLayer};
 use bytes::Bytes;
+use http::header::HOST;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Uri};
 use http_body_util::Full;
@@ -51,6 +52,22 @@ fn each_bound_holds_to_the_byte() {
     assert_eq!(judge("/", &[("a", "1"), ("b", "890123456")]), Ok(()));
     assert_eq!(judge("/", &[("a", "1"), ("b", "8901234567")]).unwrap_err(), 431);
     assert_eq!(judge("/", &[("a", ""), ("b", ""), ("c", "")]).unwrap_err(), 431);
+}
+
+#[test]
+fn there_is_at_most_one_host_and_it_is_one() {
+    let judge = |hosts: &[&'static [u8]]| {
+        let hosts = hosts.iter().map(|host| (HOST, HeaderValue::from_bytes(host).unwrap())).collect();
+        HeadBounds::new().judge(&Uri::from_static("/"), &hosts)
+    };
+    for good in [&b"bank.example"[..], b"bank.example:8443", b"127.0.0.1", b"[::1]:80", b""] {
+        assert_eq!(judge(&[good]), Ok(()), "{good:?}");
+    }
+    assert_eq!(judge(&[]), Ok(()));
+    for bad in [&b"bank example"[..], b"a@bank.example", b"bank.example/x", b"bank.example, other", b"\xe9"] {
+        assert_eq!(judge(&[bad]), Err(HeadFault::Host), "{bad:?}");
+    }
+    assert_eq!(judge(&[b"bank.example", b"bank.example"]), Err(HeadFault::Host));
 }
 
 #[tokio::test(flavor = "current_thread")]

@@ -6,6 +6,8 @@ mod body;
 mod certificate_files;
 mod content;
 mod head_bounds;
+#[cfg(feature = "serve")]
+mod heads;
 #[cfg(feature = "operations")]
 mod operations;
 mod request_key;

@@ -90,12 +90,13 @@ impl Recorder {
     }
 }
 
-/// The same request with a long address, and with a long header.
-fn long_heads(request: impl Fn() -> Request<Body>) -> [Request<Body>; 2] {
-    let (mut address, mut header) = (request(), request());
+/// The same request with a long address, with a long header, and with a malformed one.
+fn refused_heads(request: impl Fn() -> Request<Body>) -> [Request<Body>; 3] {
+    let (mut address, mut header, mut host) = (request(), request(), request());
     *address.uri_mut() = format!("{}?{}", address.uri().path(), "x".repeat(8 << 10)).parse().unwrap();
     header.headers_mut().insert("x-long", "x".repeat(16 << 10).parse().unwrap());
-    [address, header]
+    host.headers_mut().insert("host", "no host".parse().unwrap());
+    [address, header, host]
 }
 
 async fn tokens(recorder: &mut Recorder, change: fn(ProviderOptions) -> ProviderOptions) {
@@ -123,7 +124,7 @@ async fn tokens(recorder: &mut Recorder, change: fn(ProviderOptions) -> Provider
     }
     recorder.send(&world, token_request("nobody", world.form(SCOPES))).await;
     recorder.send(&world, token_request(API_KEY, "x".repeat(40_000))).await;
-    for request in long_heads(|| token_request(API_KEY, "")) {
+    for request in refused_heads(|| token_request(API_KEY, "")) {
         recorder.send(&world, request).await;
     }
     for _ in 0..3 {
@@ -165,7 +166,7 @@ async fn answers_and_document_have_the_same_parts() {
     let mut plain = statement_request(API_KEY, &token, r#"{"accountId":"1"}"#);
     plain.headers_mut().insert("content-type", "text/plain".parse().unwrap());
     recorder.send(&world, plain).await;
-    for request in long_heads(|| statement_request(API_KEY, &token, "{}")) {
+    for request in refused_heads(|| statement_request(API_KEY, &token, "{}")) {
         recorder.send(&world, request).await;
     }
     for _ in 0..25 {

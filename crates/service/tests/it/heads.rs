@@ -2,13 +2,13 @@
 
 use crate::world::{API_KEY, SCOPES, World, statement_request, token_request};
 use axum::body::Body;
-use bankrail_http::{AnswerBy, HeadBounds};
-use http::Request;
+use bankrail_http::{AnswerBy, HeadBounds, HeadFault};
+use http::{Request, StatusCode};
 use std::time::Duration;
 use tokio::time::Instant;
 
 #[tokio::test(flavor = "current_thread")]
-async fn long_addresses_and_headers_are_refused_with_body_and_request_key() {
+async fn heads_are_refused_with_body_and_request_key() {
     let world = World::with(|options| options.head_bounds(HeadBounds::new().max_uri_bytes(100).max_header_bytes(300)));
     let long = "x".repeat(400);
     for path in ["/accounts/v2.0/statement", "/elsewhere"] {
@@ -18,15 +18,43 @@ async fn long_addresses_and_headers_are_refused_with_body_and_request_key() {
         let headers = Request::post(path).header("x-long", &long).body(Body::empty()).unwrap();
         let answer = world.send(headers).await;
         assert_eq!((answer.status.as_u16(), answer.error_code()), (431, "EC431"));
+        let hosts = Request::post(path).header("host", "a").header("host", "a").body(Body::empty()).unwrap();
+        let answer = world.send(hosts).await;
+        assert_eq!((answer.status.as_u16(), answer.error_code()), (400, "EC400"));
+        let expected = "expected one Host header with a host, found none, several or another value";
+        assert_eq!(answer.json["error"]["title"], expected);
     }
-    for (request, status) in
-        [(Request::post(format!("/v1.0/auth?{long}")), 414), (Request::post("/v1.0/auth").header("x-long", &long), 431)]
-    {
+    for (request, status) in [
+        (Request::post(format!("/v1.0/auth?{long}")), 414),
+        (Request::post("/v1.0/auth").header("x-long", &long), 431),
+        (Request::post("/v1.0/auth").header("host", "a").header("host", "a"), 400),
+    ] {
         let answer = world.send(request.body(Body::empty()).unwrap()).await;
         assert_eq!((answer.status.as_u16(), &answer.json["error"]), (status, &"invalid_request".into()));
         assert!(!answer.header("x-requestkey").is_empty());
         assert_eq!(answer.header("cache-control"), "no-store");
     }
+}
+
+/// What `serve::Server` sends in place of a request that it could not read, or without `Host`.
+#[tokio::test(flavor = "current_thread")]
+async fn what_the_server_finds_in_a_head_is_refused_with_body_and_request_key() {
+    let world = World::new();
+    let found = |method: &str, uri: &str, fault: HeadFault| {
+        let mut request = Request::builder().method(method).uri(uri).body(Body::empty()).unwrap();
+        request.extensions_mut().insert(fault);
+        request
+    };
+    for (status, code) in [(400, "EC400"), (414, "EC414"), (431, "EC431")] {
+        let status = StatusCode::from_u16(status).unwrap();
+        let answer = world.send(found("OPTIONS", "*", HeadFault::Unreadable { status })).await;
+        assert_eq!((answer.status, answer.error_code()), (status, code));
+    }
+    let answer = world.send(found("POST", "/accounts/v2.0/statement", HeadFault::Host)).await;
+    assert_eq!((answer.status.as_u16(), answer.error_code()), (400, "EC400"));
+    let answer = world.send(found("POST", "/v1.0/auth", HeadFault::Host)).await;
+    assert_eq!((answer.status.as_u16(), &answer.json["error"]), (400, &"invalid_request".into()));
+    assert!(!answer.header("x-requestkey").is_empty());
 }
 
 #[tokio::test(flavor = "current_thread")]

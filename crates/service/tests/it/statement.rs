@@ -179,6 +179,8 @@ async fn each_failure_has_the_code_and_the_status_that_were_set() {
     all.push(found(&world.send(statement_request(API_KEY, &token, body)).await));
     let world = World::with(set);
     all.push(found(&world.statement("{}").await));
+    let two_hosts = Request::post("/").header("host", "a").header("host", "b").body(Body::empty()).unwrap();
+    all.push(found(&world.send(two_hosts).await));
     all.push(found(&world.send(statement_request("nobody", &token, body)).await));
     all.push(found(&world.send(statement_request(API_KEY, &token, body)).await));
     let weak = world.token("ACME", names::MANDATE_READ).await;
