@@ -24,6 +24,24 @@ fn authorization_headers() {
     }
 }
 
+/// A reference: a version 4 GUID of which every other bit is random, so that nothing can be read from it.
+#[test]
+fn a_generated_token_is_random_but_for_its_version() {
+    let tokens: Vec<_> = (0..64)
+        .map(|_| {
+            let token = AccessToken::generate().unwrap();
+            let text = token.expose_secret();
+            let at = |place: usize| text.as_bytes()[place];
+            assert!(at(14) == b'4' && b"89ab".contains(&at(19)) && text.len() == 36, "{text}");
+            assert_eq!([8, 13, 18, 23].map(at), [b'-'; 4]);
+            u128::from_str_radix(&text.replace('-', ""), 16).unwrap()
+        })
+        .collect();
+    let (all, any) = tokens.iter().fold((u128::MAX, 0), |(all, any), token| (all & token, any | token));
+    let fixed = 0xf000_c000_0000_0000_0000;
+    assert_eq!(!(all ^ any), fixed, "bits that are the same in 64 tokens");
+}
+
 #[test]
 fn generated_tokens_differ() {
     let (a, b) = (AccessToken::generate().unwrap(), AccessToken::generate().unwrap());

@@ -70,6 +70,15 @@ fn repeated_unknown_and_wrong_parameters() {
 fn bounds() {
     let long = format!("{GOOD}&x={}", "y".repeat(TokenRequest::MAX_BYTES));
     assert!(matches!(read(&long), Err(TokenRequestError::TooLarge { .. })));
+    let room = TokenRequest::MAX_BYTES - GOOD.len() - "&x=".len();
+    assert!(read(&format!("{GOOD}&x={}", "y".repeat(room))).is_ok());
+    assert!(matches!(read(&format!("{GOOD}&x={}", "y".repeat(room + 1))), Err(TokenRequestError::TooLarge { .. })));
+    assert_eq!((TokenRequest::MAX_BYTES, TokenRequest::MAX_PARAMETERS), (32 * 1024, 64));
+    // The four of a good request are among them.
+    let most: String = (4..64).map(|n| format!("&x{n}=")).collect();
+    assert!(read(&format!("{GOOD}{most}")).is_ok());
+    let over = read(&format!("{GOOD}{most}&more="));
+    assert!(matches!(over, Err(TokenRequestError::TooManyParameters { limit: 64 })));
     let many: String = (0..TokenRequest::MAX_PARAMETERS).map(|n| format!("&x{n}=")).collect();
     assert!(matches!(read(&format!("{GOOD}{many}")), Err(TokenRequestError::TooManyParameters { .. })));
 }

@@ -90,6 +90,26 @@ async fn each_kind_goes_to_its_receiver_with_the_headers_of_the_table_and_no_oth
     assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "delivered once each");
 }
 
+/// The bank says that something happened by enqueueing its message: of each kind that is sent at once, and nothing is
+/// sent before it or beside it.
+#[tokio::test]
+async fn each_event_is_sent_when_it_is_enqueued_and_only_then() {
+    for kind in MessageKind::ALL {
+        let world = World::new();
+        world.clock.advance(Duration::from_secs(3600));
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "{kind}");
+        let message = samples::of(kind).remove(0);
+        world.dispatcher.enqueue(&world.acme, &message, fresh_headers(kind)).await.unwrap();
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 1, "{kind}");
+        world.clock.advance(Duration::from_secs(7 * 24 * 3600));
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 0, "{kind}");
+        let [request] = world.receiver.all().try_into().unwrap();
+        assert_eq!(request.url.path(), format!("/hooks{}", kind.default_path()));
+        let envelope = SecuredPayload::from_json(&request.body).unwrap();
+        assert_eq!(world.opener.open(&envelope.secured_payload).unwrap().json(), message.to_json(), "{kind}");
+    }
+}
+
 #[tokio::test]
 async fn a_message_that_breaks_the_specification_is_not_stored() {
     let world = World::new();

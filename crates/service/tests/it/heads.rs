@@ -57,6 +57,24 @@ async fn what_the_server_finds_in_a_head_is_refused_with_body_and_request_key() 
     assert!(!answer.header("x-requestkey").is_empty());
 }
 
+/// 32 KiB of a token request and 16 KiB of a statement request, and not a byte more.
+#[tokio::test(flavor = "current_thread")]
+async fn bodies_have_the_bounds_of_the_defaults() {
+    let world = World::new();
+    let form = world.form(SCOPES);
+    let padded = |bytes: usize| format!("{form}&x={}", "y".repeat(bytes - form.len() - "&x=".len()));
+    let answer = world.send(token_request(API_KEY, padded(32 << 10))).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    let token = answer.json["access_token"].as_str().unwrap();
+    let answer = world.send(token_request(API_KEY, padded((32 << 10) + 1))).await;
+    assert_eq!((answer.status.as_u16(), &answer.json["error"]), (413, &"invalid_request".into()));
+    let padded = |bytes: usize| format!("{:bytes$}", r#"{"accountId":"1"}"#);
+    let answer = world.send(statement_request(API_KEY, token, padded(16 << 10))).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    let answer = world.send(statement_request(API_KEY, token, padded((16 << 10) + 1))).await;
+    assert_eq!((answer.status.as_u16(), answer.error_code()), (413, "EC413"));
+}
+
 #[tokio::test(flavor = "current_thread")]
 async fn texts_say_what_is_missing_or_too_much() {
     let world = World::new();

@@ -69,4 +69,6 @@ fn what_is_refused() {
         assert!(StatementRequest::from_json(body.as_bytes()).is_err(), "{body}");
     }
     assert!(matches!(StatementRequest::from_json(&[b' '; 16 * 1024 + 1]), Err(RequestError::Json(_))));
+    let of_length = |bytes: usize| StatementRequest::from_json(format!("{:bytes$}", r#"{"accountId":"1"}"#).as_bytes());
+    assert!(of_length(16 * 1024).is_ok() && of_length(16 * 1024 + 1).is_err());
 }

@@ -11,6 +11,7 @@
 mod agreement;
 mod aliases;
 mod checksums;
+mod clauses;
 mod findings;
 mod headers;
 mod history;
