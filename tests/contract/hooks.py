@@ -82,10 +82,13 @@ def own_token_request(form):
 
 def own_statement_request(body):
     account, cursor = body.get("accountId"), body.get("cursor")
-    if isinstance(account, str) and ACCOUNT.fullmatch(account):
-        # One in 16 is an account that nobody has.
+    if isinstance(account, str):
+        # One in 16 is an account that nobody has, or no account.
         number = sum(account.encode()) % 16
-        body["accountId"] = CUSTOMER["accounts"][number % 10] if number else "000000000000000"
+        if number:
+            body["accountId"] = CUSTOMER["accounts"][number % 10]
+        elif ACCOUNT.fullmatch(account):
+            body["accountId"] = "000000000000000"
     if isinstance(cursor, str) and 1 <= len(cursor.encode()) <= 4096:
         del body["cursor"]
         if CURSORS and "accountId" in body and body["accountId"] != "000000000000000":

@@ -33,6 +33,16 @@ bankrail_values::options! {
 }
 
 impl HeadBounds {
+    /// The bounds by their names.
+    #[must_use]
+    pub fn bounds(&self) -> [(&'static str, usize); 3] {
+        [
+            ("max_uri_bytes", self.max_uri_bytes),
+            ("max_header_bytes", self.max_header_bytes),
+            ("max_header_fields", self.max_header_fields),
+        ]
+    }
+
     /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is well formed (RFC 9112
     /// section 3.2). A request without `Host` is the server's to find, because it is right over HTTP/2.
     ///

@@ -59,7 +59,7 @@ failures! {
     /// The path is unknown: `EC404`, 404.
     UnknownPath = ErrorCode::for_status(404), None, None;
     /// The method is not that of the path: `EC405`, 405.
-    Method = ErrorCode::for_status(405), None, None;
+    Method = ErrorCode::for_status(405), Some("Allow"), Some((InvalidRequest, "The method is not POST"));
     /// The body did not arrive in time: `EC408`, 408.
     BodyTimeout = ErrorCode::for_status(408), None, Some((InvalidRequest, "The body did not arrive in time"));
     /// The body is too large: `EC413`, 413.
@@ -101,7 +101,7 @@ impl StatementFailure {
         self.row().2.map_or(InvalidRequest, |(code, _)| code)
     }
 
-    /// What a POST to the token endpoint that fails so is told by the contract; `None` if it cannot.
+    /// What a request to the token endpoint that fails so is told by the contract; `None` if it cannot.
     pub(crate) fn token_description(self) -> Option<&'static str> {
         self.row().2.map(|(_, description)| description)
     }

@@ -64,11 +64,12 @@ impl Provider {
     }
 
     /// The contract of this provider: an OpenAPI 3.1 document of what it serves, of what its webhooks send, and of the
-    /// answers that it takes from receivers. It follows the options: paths, error codes and statuses, headers. The
-    /// routers serve it ([`ProviderOptions::serve_contract`]).
+    /// answers that it takes from receivers. It follows the options: paths, error codes and statuses, headers. Its
+    /// members `x-limits` have the limits of customers who have none of their own, and the bounds on requests. The
+    /// routers serve it ([`ProviderOptions::serve_contract`]) as it was when they were made.
     #[must_use]
     pub fn contract(&self) -> String {
-        contract::document(&self.shared.options, self.shared.issuer.as_ref())
+        contract::document(&self.shared.options, self.shared.issuer.as_ref(), &self.shared.limiter)
     }
 
     /// A router of the token endpoint and of the issuer's metadata, for a separate host. Any other request to the

@@ -497,7 +497,9 @@ async fn receivers_answer_as_the_contract_says() {
         *long_address.uri_mut() = format!("{}?{}", long_address.uri(), "a".repeat(9_000)).parse().unwrap();
         let mut large_headers = delivery(kind, "{}");
         large_headers.headers_mut().insert("x-large", "a".repeat(20_000).parse().unwrap());
-        requests.extend([without_key, text, long_address, large_headers]);
+        let mut get = delivery(kind, "{}");
+        *get.method_mut() = Method::GET;
+        requests.extend([without_key, get, text, long_address, large_headers]);
         // That of a body that does not arrive, which has a test of its own.
         let mut statuses = vec!["408".to_owned()];
         for request in requests {

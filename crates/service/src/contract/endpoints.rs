@@ -1,32 +1,36 @@
 //! What the provider serves.
 
-use super::{answer, headers_of, schema};
+use super::{answer, headers_of, limits, schema};
 use crate::{ProviderOptions, StatementFailure, TokenErrorStyle};
-use bankrail_client_assertion::token::FORM_CONTENT_TYPE;
+use bankrail_client_assertion::token::{FORM_CONTENT_TYPE, TokenRequest};
+use bankrail_rate_limit::{CallType, Limiter};
+use bankrail_statement::StatementRequest;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// `POST /v1.0/auth`.
-pub(super) fn token(options: &ProviderOptions) -> Value {
+pub(super) fn token(options: &ProviderOptions, limiter: &Limiter) -> Value {
     let kept = ["Cache-Control", "Pragma"];
     let mut responses = Map::new();
-    let kept = [&kept[..], limits(options)].concat();
+    let kept = [&kept[..], rate_limits(options)].concat();
     responses.insert("200".to_owned(), answer("A token", &kept, schema("TokenResponse")));
     let body = match options.token_error_body {
         TokenErrorStyle::Rfc6749 => "TokenError",
         TokenErrorStyle::Statement => "StatementError",
     };
     for (failure, description) in StatementFailure::ALL.iter().filter_map(|one| Some((one, one.token_description()?))) {
-        let own = failure.header().filter(|name| *name == "Retry-After");
+        let own = failure.header().filter(|name| ["Allow", "Retry-After"].contains(name));
         let headers: Vec<_> = kept.iter().copied().chain(own).collect();
         let status = failure.default_status().as_str().to_owned();
         responses.insert(status, answer(description, &headers, schema(body)));
     }
+    let max_body = options.max_token_body.min(TokenRequest::MAX_BYTES);
     json!({
         "post": {
             "operationId": "obtainAccessToken",
             "summary": "Exchanges a signed assertion for an access token",
             "security": [{ "apiKey": [] }],
+            "x-limits": limits(limiter, CallType::Token, max_body, options.body_timeout),
             "requestBody": {
                 "required": true,
                 "content": { FORM_CONTENT_TYPE: { "schema": schema("TokenRequest") } },
@@ -37,9 +41,9 @@ pub(super) fn token(options: &ProviderOptions) -> Value {
 }
 
 /// `POST /accounts/v2.0/statement`.
-pub(super) fn statement(options: &ProviderOptions) -> Value {
+pub(super) fn statement(options: &ProviderOptions, limiter: &Limiter) -> Value {
     let mut responses = Map::new();
-    let success = [&["Cache-Control"], limits(options)].concat();
+    let success = [&["Cache-Control"], rate_limits(options)].concat();
     responses.insert("200".to_owned(), answer("A page of the statement", &success, schema("StatementResponse")));
     for (status, (codes, headers)) in failures(options) {
         let description = format!("Refused: {}", codes.join(", "));
@@ -62,11 +66,13 @@ pub(super) fn statement(options: &ProviderOptions) -> Value {
         }
     }
     let scope = options.statement_scope.as_str();
+    let max_body = options.max_statement_body.min(StatementRequest::MAX_BYTES);
     json!({
         "post": {
             "operationId": "requestStatement",
             "summary": "Returns a page of the entries of an account of today",
             "security": [{ "apiKey": [], "accessToken": [scope] }],
+            "x-limits": limits(limiter, CallType::Statement, max_body, options.body_timeout),
             "requestBody": {
                 "required": true,
                 "content": { "application/json": { "schema": schema("StatementRequest") } },
@@ -77,21 +83,21 @@ pub(super) fn statement(options: &ProviderOptions) -> Value {
 }
 
 /// The headers that the answers to charged requests have.
-fn limits(options: &ProviderOptions) -> &'static [&'static str] {
+fn rate_limits(options: &ProviderOptions) -> &'static [&'static str] {
     if options.rate_limit_headers { &["RateLimit", "RateLimit-Policy"] } else { &[] }
 }
 
-/// The codes and the headers of each status with which a POST to the statement endpoint can fail. A header is named
+/// The codes and the headers of each status with which a request to the statement endpoint can fail. A header is named
 /// only where every failure under its status has it.
 fn failures(options: &ProviderOptions) -> BTreeMap<u16, (Vec<String>, Vec<&'static str>)> {
     let mut by_status: BTreeMap<u16, (Vec<String>, Vec<&'static str>)> = BTreeMap::new();
     for failure in StatementFailure::ALL {
-        if matches!(failure, StatementFailure::Method | StatementFailure::UnknownPath) {
+        if *failure == StatementFailure::UnknownPath {
             continue;
         }
         let (code, status) = options.answer(*failure);
         let own = std::iter::once("Cache-Control").chain(failure.header());
-        let headers: Vec<_> = own.chain(limits(options).iter().copied()).collect();
+        let headers: Vec<_> = own.chain(rate_limits(options).iter().copied()).collect();
         let (codes, common) = by_status.entry(status.as_u16()).or_insert_with(|| (Vec::new(), headers.clone()));
         common.retain(|name| headers.contains(name));
         if !codes.iter().any(|known| known == code.as_str()) {
@@ -101,14 +107,22 @@ fn failures(options: &ProviderOptions) -> BTreeMap<u16, (Vec<String>, Vec<&'stat
     by_status
 }
 
+/// The status and the answer of a request with a method that a path for everybody does not have.
+fn other_method(options: &ProviderOptions) -> (String, Value) {
+    let (_, status) = options.answer(StatementFailure::Method);
+    let refused = answer("The method is another one", &["Cache-Control", "Allow"], schema("StatementError"));
+    (status.as_str().to_owned(), refused)
+}
+
 /// A document that everybody may read.
-pub(super) fn document(summary: &str, name: &str) -> Value {
+pub(super) fn document(options: &ProviderOptions, summary: &str, name: &str) -> Value {
     let kept = ["Cache-Control"];
+    let (other_method, refused) = other_method(options);
     json!({
         "get": {
             "summary": summary,
             "security": [],
-            "responses": { "200": answer("The document", &kept, schema(name)) },
+            "responses": { "200": answer("The document", &kept, schema(name)), other_method: refused },
         },
         "head": {
             "summary": summary,
@@ -119,12 +133,14 @@ pub(super) fn document(summary: &str, name: &str) -> Value {
 }
 
 /// The authorization endpoint, which refuses everybody.
-pub(super) fn authorization() -> Value {
+pub(super) fn authorization(options: &ProviderOptions) -> Value {
+    let (other_method, refused) = other_method(options);
     let refuses = json!({
         "summary": "Refuses: tokens are issued for client credentials only",
         "security": [],
         "responses": {
             "400": answer("unsupported_response_type", &["Cache-Control"], schema("AuthorizationError")),
+            other_method: refused,
         },
     });
     let head = json!({

@@ -25,6 +25,7 @@ fn webhook(kind: MessageKind) -> Value {
     responses.insert("500".to_owned(), json("The message is not stored: deliver it again", "ReceiverFault"));
     for (status, description) in [
         ("401", "The API key is not known"),
+        ("405", "The method is not POST"),
         ("408", "The body did not arrive in time"),
         ("413", "The body is too large"),
         ("414", "The address is too long"),
@@ -39,6 +40,7 @@ fn webhook(kind: MessageKind) -> Value {
         "summary": format!("Delivers a {message}"),
         "description": format!("Default path below the customer's base address: {}", kind.default_path()),
         "security": [{ "receiverKey": [] }],
+        "x-limits": { "max_message_bytes": bankrail_values::MAX_MESSAGE_BYTES },
         "parameters": parameters(kind),
         "requestBody": { "required": true, "content": { "application/json": { "schema": {
             "type": "object",
@@ -57,7 +59,7 @@ fn webhook(kind: MessageKind) -> Value {
 
 /// The headers that a delivery of this kind may have.
 fn parameters(kind: MessageKind) -> Vec<Value> {
-    let uuid = super::schemas::uuid();
+    let uuid = super::schemas::received_uuid();
     let priorities: Vec<_> = kind.priorities().iter().map(|priority| priority.as_str()).collect();
     let outcome = kind.answers_a_request();
     let all = [

@@ -12,13 +12,18 @@ pub(super) fn uuid() -> Value {
     json!({ "type": "string", "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$" })
 }
 
+/// A UUID with hyphens in any case of letters, as it is read.
+pub(super) fn received_uuid() -> Value {
+    json!({ "type": "string", "pattern": "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$" })
+}
+
 /// All schemas by their names.
 pub(super) fn all(options: &ProviderOptions, issuer: Option<&Issuer>) -> Value {
     let messages = bankrail_webhook::schema::components();
     let mut all: Value = serde_json::from_str(&messages).expect("a function that writes JSON wrote it");
     let own = [
         ("TokenRequest", token_request()),
-        ("TokenResponse", token_response(options)),
+        ("TokenResponse", token_response()),
         ("TokenError", token_error()),
         ("StatementRequest", statement_request()),
         ("StatementResponse", statement_response()),
@@ -87,11 +92,10 @@ fn token_request() -> Value {
     with(parameters, json!({ "description": rule, "maxProperties": TokenRequest::MAX_PARAMETERS }))
 }
 
-fn token_response(options: &ProviderOptions) -> Value {
-    let lifetime = options.token_lifetime.as_secs();
+fn token_response() -> Value {
     object(
         [
-            ("expires_in", json!({ "const": lifetime, "description": "Seconds." })),
+            ("expires_in", json!({ "type": "integer", "minimum": 1, "description": "Seconds." })),
             ("token_type", json!({ "const": TokenResponse::TOKEN_TYPE })),
             ("access_token", uuid()),
         ],
@@ -144,7 +148,10 @@ fn statement_request() -> Value {
         ],
     });
     let request = object(
-        [("accountId", account())],
+        [(
+            "accountId",
+            with(text(), json!({ "description": "One that is no account is answered like an unknown one." })),
+        )],
         [
             ("includeNarrative", narrative),
             ("cursor", cursor(json!(["string", "null"]), "That of the page before.")),

@@ -46,6 +46,16 @@ impl Schemas {
         }
     }
 
+    /// Adds a condition to an object, which is there.
+    pub(crate) fn condition(&mut self, name: &'static str, condition: Value) {
+        if let Some(schema) = self.0.get_mut(name) {
+            match &mut schema["allOf"] {
+                Value::Array(conditions) => conditions.push(condition),
+                none => *none = json!([condition]),
+            }
+        }
+    }
+
     pub(crate) fn into_json(self) -> String {
         json!(self.0).to_string()
     }

@@ -160,7 +160,8 @@ impl Wire for Decimal {
         }
     }
     fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
-        pattern(r"^(0|[1-9][0-9]{0,15})\.[0-9]{2}$")
+        // The currency decides how many decimals follow: none for VND, at most four.
+        pattern(r"^(0|[1-9][0-9]{0,15})(\.[0-9]{1,4})?$")
     }
 }
 
