@@ -64,7 +64,10 @@ impl JsonLimits {
     /// [`JsonLimits::DEEPEST`] is lowered to it.
     #[must_use]
     pub const fn max_depth(mut self, levels: usize) -> Self {
-        self.max_depth = if levels > Self::DEEPEST { Self::DEEPEST } else { levels };
+        self.max_depth = match levels {
+            0..=Self::DEEPEST => levels,
+            _ => Self::DEEPEST,
+        };
         self
     }
 

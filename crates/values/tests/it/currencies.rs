@@ -24,3 +24,32 @@ fn listed_and_not() {
         assert!(!Currency::parse(code).unwrap().is_listed(), "{code}");
     }
 }
+
+#[test]
+fn a_currency_is_shown_as_its_code() {
+    assert_eq!(
+        (Currency::AUD.as_str(), format!("{:?} {}", Currency::AUD, Currency::VND)),
+        ("AUD", "AUD VND".to_owned())
+    );
+}
+
+/// The currencies that the specification names for its test accounts.
+#[test]
+fn each_constant_is_its_code() {
+    for (currency, code, digits) in [
+        (Currency::AUD, "AUD", 2),
+        (Currency::EUR, "EUR", 2),
+        (Currency::GBP, "GBP", 2),
+        (Currency::HKD, "HKD", 2),
+        (Currency::INR, "INR", 2),
+        (Currency::JPY, "JPY", 0),
+        (Currency::NZD, "NZD", 2),
+        (Currency::PGK, "PGK", 2),
+        (Currency::SBD, "SBD", 2),
+        (Currency::SGD, "SGD", 2),
+        (Currency::USD, "USD", 2),
+        (Currency::VND, "VND", 0),
+    ] {
+        assert_eq!((currency, currency.minor_units()), (Currency::parse(code).unwrap(), Some(digits)));
+    }
+}

@@ -12,3 +12,12 @@ fn only_real_days_in_one_spelling() {
         assert!(Date::parse(bad).is_err(), "{bad:?}");
     }
 }
+
+#[test]
+fn a_date_is_of_a_year_of_four_digits() {
+    let day = |year| time::Date::from_ordinal_date(year, 1).unwrap();
+    assert_eq!(Date::from_time(day(-1)), None);
+    for year in [0, 2021, 9999] {
+        assert_eq!(Date::from_time(day(year)).unwrap().to_time(), day(year));
+    }
+}

@@ -1,7 +1,8 @@
 //! The JSON reader and writer, compared with serde_json.
 
 use bankrail_values::json::{
-    JsonError, JsonFault, JsonLimits, JsonMember, JsonValue, check, read, read_object, write_string,
+    JsonError, JsonFault, JsonLimits, JsonMember, JsonObjectWriter, JsonValue, check, read, read_object, write_content,
+    write_string,
 };
 use proptest::prelude::*;
 use serde_json::Value as Peer;
@@ -257,5 +258,108 @@ proptest! {
         prop_assert_eq!(&json, &serde_json::to_string(&text).unwrap());
         let read = read(json.as_bytes(), &limits()).unwrap();
         prop_assert_eq!(read.as_str(), Some(text.as_str()));
+    }
+}
+
+/// Marks of strings stand at each place of texts around the pieces in which they are looked for.
+#[test]
+fn marks_are_found_at_each_place() {
+    let naive = |text: &str| -> String { serde_json::to_string(text).unwrap() };
+    let mut filler = "ab !#[]\u{7f}é€".chars().cycle();
+    for length in (0..20).chain(28..44).chain(60..76).chain(92..104) {
+        let plain: Vec<char> = filler.by_ref().filter(char::is_ascii).take(length).collect();
+        for at in 0..=length {
+            for mark in ["", "\"", "\\", "\u{1f}", "\0", "\n\t", "\"\\", "\u{1f}\u{20}", "\u{7f}", "\u{80}", "é\""] {
+                let text: String =
+                    plain[..at].iter().copied().chain(mark.chars()).chain(plain[at..].iter().copied()).collect();
+                let mut json = String::new();
+                write_string(&text, &mut json);
+                assert_eq!(json, naive(&text));
+                assert_eq!(read(json.as_bytes(), &limits()).unwrap().as_str(), Some(text.as_str()));
+                if mark == "\u{1f}" {
+                    let raw = format!("\"{text}\"");
+                    assert_eq!(error(&raw).to_string(), format!("byte {}: expected no control character", at + 1));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_half_of_a_surrogate_pair_is_below_dc00() {
+    for bad in [r#""\udc00\udc00""#, r#""\udfff\udc00""#, r#""\ud800\ue000""#, r#""\ud800\udbff""#] {
+        assert_eq!(error(bad).fault(), JsonFault::UnpairedSurrogate, "{bad}");
+    }
+    for (pair, character) in [(r#""\ud800\udc00""#, "\u{10000}"), (r#""\udbff\udfff""#, "\u{10ffff}")] {
+        assert_eq!(read(pair.as_bytes(), &limits()).unwrap().as_str(), Some(character));
+    }
+}
+
+#[test]
+fn members_are_found_taken_and_compared() {
+    let mut object = read_object(br#"{"a":1,"b":"x","c":true}"#, &limits()).unwrap();
+    assert_eq!(object.get("b").and_then(JsonValue::as_str), Some("x"));
+    assert_eq!(object.get("d"), None);
+    assert_eq!(object.take("d"), None);
+    let taken = object.take("a");
+    assert!(matches!(taken, Some(JsonValue::Number(number)) if number.as_i64() == Some(1)));
+    assert_eq!((object.members().len(), object.get("a")), (2, None));
+    assert_eq!(object.get("c"), Some(&JsonValue::Bool(true)));
+    let member = |json: &'static str| read_object(json.as_bytes(), &limits()).unwrap().members()[0].clone();
+    assert!(member(r#"{"a":1}"#) == member(r#"{ "\u0061" : 1 }"#), "the spelling does not count");
+    assert!(member(r#"{"a":1}"#) != member(r#"{"b":1}"#) && member(r#"{"a":1}"#) != member(r#"{"a":2}"#));
+    for (json, kind) in [
+        ("null", "null"),
+        ("true", "a boolean"),
+        ("1", "a number"),
+        ("\"\"", "a string"),
+        ("[]", "an array"),
+        ("{}", "an object"),
+    ] {
+        let value = read(json.as_bytes(), &limits()).unwrap();
+        assert_eq!((value.kind(), format!("{value:?}")), (kind, kind.to_owned()));
+        assert_eq!(value.as_str().is_some(), kind == "a string");
+        if let JsonValue::Number(number) = value {
+            assert_eq!(format!("{number:?}"), "a number");
+        }
+    }
+}
+
+#[test]
+fn objects_are_written_member_by_member() {
+    assert_eq!(JsonObjectWriter::new().finish(), "{}");
+    let written = JsonObjectWriter::new()
+        .optional_string("absent", None)
+        .string("a", "x\"")
+        .optional_string("b", Some("y"))
+        .raw("c", 1.5)
+        .optional_raw("d", None::<u8>)
+        .optional_raw("e", Some("[null]"))
+        .string("f\n", "");
+    assert_eq!(written.finish(), r#"{"a":"x\"","b":"y","c":1.5,"e":[null],"f\n":""}"#);
+    let mut json = "=".to_owned();
+    write_content("\u{8}\u{c}\n\r\t\u{1}\u{1f}\"\\/", &mut json);
+    assert_eq!(json, r#"=\b\f\n\r\t\u0001\u001f\"\\/"#);
+}
+
+#[test]
+fn each_limit_has_its_default_and_its_setter() {
+    let limits = JsonLimits::default();
+    let fault =
+        |json: &str, limits: &JsonLimits| read(json.as_bytes(), limits).map(drop).map_err(|error| error.fault());
+    let spaces = |length: usize| format!("1{}", " ".repeat(length - 1));
+    assert_eq!(fault(&spaces(1 << 20), &limits), Ok(()));
+    let found = (1 << 20) + 1;
+    assert_eq!(fault(&spaces(found), &limits), Err(JsonFault::TooLong { max: 1 << 20, found }));
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    assert_eq!(fault(&deep(64), &limits), Ok(()));
+    assert_eq!(fault(&deep(65), &limits), Err(JsonFault::TooDeep { max: 64 }));
+    let values = |count: usize| format!("[{}]", vec!["0"; count - 1].join(","));
+    assert_eq!(fault(&values(65_536), &limits), Ok(()));
+    assert_eq!(fault(&values(65_537), &limits), Err(JsonFault::TooManyValues { max: 65_536 }));
+    for (asked, deepest) in [(5, 5), (127, 127), (128, 128), (129, 128), (usize::MAX, 128)] {
+        let limits = limits.max_depth(asked);
+        assert_eq!(fault(&deep(deepest), &limits), Ok(()));
+        assert_eq!(fault(&deep(deepest + 1), &limits), Err(JsonFault::TooDeep { max: deepest }));
     }
 }

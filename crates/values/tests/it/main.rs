@@ -7,6 +7,7 @@ mod coarse_clock;
 mod currencies;
 mod dates;
 mod decimals;
+mod errors;
 #[cfg(feature = "json")]
 mod json;
 mod money;

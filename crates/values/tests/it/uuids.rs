@@ -23,3 +23,13 @@ fn random_ones_are_version_4() {
     let random = HyphenatedUuid::from_random_bytes([0xff; 16]);
     assert!(random.version() == 4 && random.is_rfc_variant());
 }
+
+#[test]
+fn both_spellings_are_of_one_uuid() {
+    let hyphenated = HyphenatedUuid::from_random_bytes([7; 16]);
+    assert_eq!(hyphenated.to_string(), "07070707-0707-4707-8707-070707070707");
+    assert_eq!(hyphenated.to_simple().to_string(), "07070707070747078707070707070707");
+    assert_eq!(hyphenated.to_simple().to_hyphenated(), hyphenated);
+    let other = SimpleUuid::parse("0b7c2f6e8a1d11ebcdcd0242ac130003").unwrap();
+    assert!(!other.is_rfc_variant(), "the digit of the variant is c");
+}

@@ -1,0 +1,33 @@
+//! Errors and how they are told.
+
+use bankrail_values::{StoreError, StoreErrorKind, causes};
+use std::error::Error as _;
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Cause(&'static str, #[source] Option<Box<Cause>>);
+
+#[test]
+fn an_error_is_told_with_its_causes_each_once() {
+    let inner = |text, source| Some(Box::new(Cause(text, source)));
+    assert_eq!(causes(&Cause("a", None)), "a");
+    assert_eq!(causes(&Cause("a", inner("b", inner("c", None)))), "a: b: c");
+    assert_eq!(causes(&Cause("a: b", inner("b", inner("c", None)))), "a: b: c", "what is said is not said again");
+}
+
+#[test]
+fn an_error_of_a_store_says_its_kind_and_keeps_its_source() {
+    for (kind, text) in [
+        (StoreErrorKind::Unavailable, "the store is unavailable"),
+        (StoreErrorKind::Timeout, "the store did not answer in time"),
+        (StoreErrorKind::Corrupt, "the store holds an unreadable record"),
+        (StoreErrorKind::Full, "the store is full"),
+        (StoreErrorKind::Conflict, "the store holds something else under this name"),
+    ] {
+        let (alone, with) = (StoreError::from(kind), StoreError::new(kind, "the source"));
+        assert_eq!((alone.kind(), alone.to_string()), (kind, text.to_owned()));
+        assert!(alone.source().is_none());
+        assert_eq!((with.kind(), with.to_string()), (kind, text.to_owned()));
+        assert_eq!(with.source().map(ToString::to_string), Some("the source".to_owned()));
+    }
+}
