@@ -97,7 +97,7 @@ impl<'de> serde::Deserialize<'de> for Fingerprint {
             _ => None,
         });
         let digits: Option<Vec<u8>> = digits.collect();
-        let bytes = digits.map(|digits| digits.chunks(2).map(|pair| pair.iter().fold(0, |b, d| b << 4 | d)).collect());
+        let bytes = digits.map(|digits| digits.chunks(2).map(|pair| pair.iter().fold(0, |b, d| b * 16 + d)).collect());
         let bytes = bytes.filter(|_| text.len() == 64).and_then(|bytes: Vec<u8>| bytes.try_into().ok());
         bytes.map(Self).ok_or_else(|| serde::de::Error::custom("expected 64 lower-case hexadecimal digits"))
     }

@@ -32,7 +32,7 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
     }
     for (byte, pair) in key.iter_mut().zip(pairs) {
         let [high, low] = pair else { return None };
-        *byte = digit(high)? << 4 | digit(low)?;
+        *byte = digit(high)? * 16 + digit(low)?;
     }
     Some(key)
 }

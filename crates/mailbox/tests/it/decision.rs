@@ -117,3 +117,25 @@ fn what_is_not_finished_is_in_progress() {
         assert_eq!(**outcome.acknowledgement(), [7]);
     }
 }
+
+#[test]
+fn an_outcome_says_which_entry_holds_the_message_and_what_to_answer() {
+    let acknowledgement = OpaqueBytes::from(b"answer".to_vec());
+    let (id, with) = (EntryId::new(3), EntryId::new(2));
+    let stored = |conflicts_with| ReceiveOutcome::stored(id, acknowledgement.clone(), conflicts_with);
+    let known = acknowledgement.clone();
+    for (outcome, is_stored) in [
+        (ReceiveOutcome::New { id, acknowledgement: known.clone() }, true),
+        (ReceiveOutcome::Conflict { id, acknowledgement: known.clone(), with }, true),
+        (ReceiveOutcome::Duplicate { id, acknowledgement: known.clone() }, false),
+        (ReceiveOutcome::InProgress { id, acknowledgement: known }, false),
+    ] {
+        assert_eq!((outcome.id(), outcome.is_stored()), (id, is_stored));
+        if is_stored {
+            let conflicts_with = matches!(outcome, ReceiveOutcome::Conflict { .. }).then_some(with);
+            assert_eq!(outcome, stored(conflicts_with));
+        }
+        assert_eq!(*outcome.acknowledgement(), acknowledgement);
+        assert_eq!(outcome.into_acknowledgement(), acknowledgement);
+    }
+}

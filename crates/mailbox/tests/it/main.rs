@@ -5,3 +5,4 @@ mod decision;
 mod models;
 mod schedules;
 mod traits;
+mod values;

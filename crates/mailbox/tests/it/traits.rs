@@ -35,14 +35,42 @@ fn values_and_errors_go_between_threads() {
 
 #[test]
 fn stable_names_are_read_back() {
-    for note in DeliveryNote::ALL {
-        assert_eq!(DeliveryNote::from_name(note.as_str()), Some(*note));
+    let notes = [
+        (DeliveryNote::TimedOut, "timed_out"),
+        (DeliveryNote::NoConnection, "no_connection"),
+        (DeliveryNote::Tls, "tls"),
+        (DeliveryNote::Broken, "broken"),
+        (DeliveryNote::Redirected, "redirected"),
+        (DeliveryNote::Refused, "refused"),
+        (DeliveryNote::Unacknowledged, "unacknowledged"),
+        (DeliveryNote::Gone, "gone"),
+        (DeliveryNote::NotSealed, "not_sealed"),
+        (DeliveryNote::Other, "other"),
+    ];
+    assert_eq!(DeliveryNote::ALL, notes.map(|(note, _)| note));
+    for (note, name) in notes {
+        assert_eq!((note.as_str(), DeliveryNote::from_name(name)), (name, Some(note)));
     }
-    for state in [InboxState::Pending, InboxState::Completed, InboxState::DeadLetter] {
-        assert_eq!(InboxState::from_name(state.as_str()), Some(state));
+    for (state, name) in [
+        (InboxState::Pending, "pending"),
+        (InboxState::Completed, "completed"),
+        (InboxState::DeadLetter, "dead_letter"),
+    ] {
+        assert_eq!((state.as_str(), InboxState::from_name(name)), (name, Some(state)));
     }
-    for state in OutboxState::ALL {
-        assert_eq!(OutboxState::from_name(state.as_str()), Some(*state));
+    let states = [
+        (OutboxState::Pending, "pending"),
+        (OutboxState::Delivered, "delivered"),
+        (OutboxState::DeadLetter, "dead_letter"),
+        (OutboxState::Dropped, "dropped"),
+    ];
+    assert_eq!(OutboxState::ALL, states.map(|(state, _)| state));
+    for (state, name) in states {
+        assert_eq!((state.as_str(), OutboxState::from_name(name)), (name, Some(state)));
+    }
+    for name in ["", "Pending", "held"] {
+        assert_eq!((InboxState::from_name(name), OutboxState::from_name(name)), (None, None));
+        assert_eq!(DeliveryNote::from_name(name), None);
     }
 }
 

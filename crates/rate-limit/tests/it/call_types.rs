@@ -36,8 +36,25 @@ fn the_table_row_by_row() {
 
 #[test]
 fn names_are_distinct_and_read_back() {
-    for call_type in CallType::ALL {
-        assert_eq!(call_type.as_str().parse(), Ok(call_type));
+    let names = [
+        "graphql",
+        "token",
+        "fx-quote",
+        "fast-payment",
+        "mandate-status-change",
+        "mandate-creation",
+        "payment-instruction",
+        "mandate-details",
+        "query-resolution",
+        "payment",
+        "payment-enquiry",
+        "statement",
+        "token-failure",
+        "bearer-failure",
+    ];
+    for (call_type, name) in CallType::ALL.into_iter().zip(names) {
+        assert_eq!((call_type.as_str(), name.parse()), (name, Ok(call_type)));
+        assert_eq!(format!("{call_type:>22}"), format!("{name:>22}"));
     }
     assert_eq!(
         "Statement".parse::<CallType>().unwrap_err().to_string(),

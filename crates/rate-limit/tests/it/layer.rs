@@ -1,8 +1,13 @@
 //! The layer over a service.
 
+use crate::{at, policy};
 use bankrail_http::{RequestKey, RequestKeyLayer};
-use bankrail_rate_limit::layer::{LimitKey, LimitLayer, LimitLayerOptions, RefusalBody};
-use bankrail_rate_limit::{CallType, Charge, CounterStore, Decision, Limiter, Limits, OnStoreError};
+use bankrail_rate_limit::layer::{
+    LimitKey, LimitLayer, LimitLayerOptions, LimitRefusal, RefusalBody, write_rate_limit,
+};
+use bankrail_rate_limit::{
+    Algorithm, CallType, Charge, CounterStore, Counting, Decision, Limiter, Limits, OnStoreError, State, decide,
+};
 use bankrail_values::{ManualClock, StoreErrorKind, StoreFuture};
 use bytes::Bytes;
 use http::request::Parts;
@@ -152,4 +157,62 @@ async fn counters_that_cannot_be_reached() {
     limits.set_on_store_error(CallType::PaymentInstruction, OnStoreError::Allow);
     let allowed = World::new(Limiter::new(limits, Arc::new(Down)), problem()).ask(Some("ACME")).await;
     assert_eq!(allowed.text, "served");
+}
+
+#[test]
+fn each_window_has_its_name_in_the_headers() {
+    let windows = |lengths: &[u64]| {
+        let windows = lengths.iter().map(|millis| (*millis, 9)).collect::<Vec<_>>();
+        let policy = policy(Algorithm::Fixed, Counting::Attempts, &windows);
+        let decision = decide(&mut State::new(), &policy, at(600), 2).unwrap();
+        let mut headers = HeaderMap::new();
+        write_rate_limit(&decision, &mut headers);
+        ["ratelimit-policy", "ratelimit"].map(|name| headers.get(name).map(|value| value.to_str().unwrap().to_owned()))
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(windows(&[]), [None, None]);
+    assert_eq!(
+        windows(&[1_000, 60_000, 3_600_000]),
+        [
+            some("\"hour\";q=9;w=3600, \"minute\";q=9;w=60, \"second\";q=9;w=1"),
+            some("\"hour\";r=7;t=3600, \"minute\";r=7;t=60, \"second\";r=7;t=1")
+        ]
+    );
+    assert_eq!(
+        windows(&[86_400_000, 1_500]),
+        [some("\"day\";q=9;w=86400, \"1500ms\";q=9;w=2"), some("\"day\";r=7;t=86400, \"1500ms\";r=7;t=1")]
+    );
+}
+
+#[test]
+fn a_problem_names_each_window_that_refused() {
+    let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1), (1_000, 1), (3_600_000, 9)]);
+    let mut state = State::new();
+    let _ = decide(&mut state, &policy, at(0), 1).unwrap();
+    let refusal = LimitRefusal::Exceeded(decide(&mut state, &policy, at(0), 1).unwrap());
+    assert_eq!(
+        String::from_utf8(RefusalBody::problem(&refusal, None).bytes.into()).unwrap(),
+        concat!(
+            r#"{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too Many Requests","#,
+            r#""status":429,"violated-policies":["minute","second"]}"#
+        )
+    );
+    let down = LimitRefusal::Unreachable(StoreErrorKind::Unavailable.into());
+    assert_eq!(
+        String::from_utf8(RefusalBody::problem(&down, None).bytes.into()).unwrap(),
+        r#"{"type":"about:blank","title":"Service Unavailable","status":503}"#
+    );
+    for (refusal, wanted, names) in [
+        (&refusal, true, &["retry-after", "ratelimit-policy", "ratelimit"][..]),
+        (&refusal, false, &["retry-after"]),
+        (&down, true, &[]),
+    ] {
+        let mut headers = HeaderMap::new();
+        refusal.write_headers(wanted, &mut headers);
+        assert_eq!(headers.keys().map(|name| name.as_str()).collect::<Vec<_>>(), names);
+    }
+    let shown = format!("{:?}", LimitLayerOptions::new().rate_limit_headers(true));
+    assert_eq!(shown, "LimitLayerOptions { rate_limit_headers: true, .. }");
+    let layer = World::new(Limiter::default(), LimitLayerOptions::new()).layer;
+    assert!(format!("{layer:?}").starts_with("LimitLayer { limiter: "));
 }

@@ -31,3 +31,14 @@ fn reserved_numbers() {
         assert!(!reserved(free), "{free}");
     }
 }
+
+#[test]
+fn an_account_is_shown_as_it_is() {
+    let account = AccountId::parse("A.1").unwrap();
+    let borrowed: &str = std::borrow::Borrow::borrow(&account);
+    assert_eq!(
+        (borrowed, account.to_string(), format!("{account:?}")),
+        ("A.1", "A.1".to_owned(), "\"A.1\"".to_owned())
+    );
+    assert_eq!(AccountId::MAX_LENGTH, 34);
+}

@@ -14,3 +14,12 @@ fn bytes_and_text() {
         assert_eq!((kept.as_str(), kept.to_bytes()), (foreign, Err(CursorError::NotBase64)));
     }
 }
+
+#[test]
+fn a_cursor_has_at_most_4096_bytes_and_is_cut_when_it_is_shown() {
+    assert_eq!(Cursor::MAX_LENGTH, 4096);
+    let longest = Cursor::parse(&"A".repeat(4096)).unwrap();
+    assert_eq!(format!("{longest:?}"), format!("Cursor(\"{}\"…)", "A".repeat(40)));
+    assert_eq!(Cursor::parse(&"A".repeat(4097)), Err(CursorError::Length { found: 4097 }));
+    assert_eq!(longest.to_string(), longest.as_str());
+}

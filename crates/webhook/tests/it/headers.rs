@@ -19,8 +19,8 @@ fn parse(kind: MessageKind, headers: &[(&str, &str)]) -> Result<(DeliveryHeaders
     Ok((headers, findings.into_iter().map(|finding| finding.rule).collect()))
 }
 
-/// The specification's table, typed by hand: the stable name, the specification's name, whether X-RequestKey is required
-/// and X-Correlation-Id allowed, and whether `ATTENDED` is.
+/// The specification's table, typed by hand: the stable name, the specification's name, whether X-RequestKey is
+/// required and X-Correlation-Id allowed, and whether `ATTENDED` is.
 const TABLE: [(MessageKind, &str, &str, bool, bool); 4] = [
     (MessageKind::MandateOutcome, "mandate_outcome", "MandateActionOutcome", true, true),
     (MessageKind::MandateNotification, "mandate_notification", "MandateNotification", false, true),
