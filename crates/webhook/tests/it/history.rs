@@ -1,5 +1,6 @@
 //! Histories end in the same state for any order and number of deliveries.
 
+use crate::rows::Wrong;
 use bankrail_values::Timestamp;
 use bankrail_webhook::history::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
 use bankrail_webhook::*;
@@ -501,4 +502,85 @@ fn samples_do_not_contradict_each_other() {
     assert!(mandates.values().all(|history| history.state() == MandateState::Cancelled && history.is_complete()));
     let ends: Vec<PaymentState> = payments.values().map(PaymentHistory::state).collect();
     assert_eq!(ends, [PaymentState::Rejected, PaymentState::Settled]);
+}
+
+/// What a message does to the history of its mandate, as the history keeps it. The table is typed by hand (Default:
+/// "Transitions").
+#[test]
+fn each_message_has_its_effect() {
+    let kept = |history: MandateHistory| -> String {
+        let json: serde_json::Value = serde_json::from_slice(&history::History::Mandate(history).to_json()).unwrap();
+        let events = json["mandate"].as_object().unwrap();
+        events.values().next().unwrap()["effect"].as_str().unwrap().to_owned()
+    };
+    let mut wrong = Wrong::default();
+    let seen = [
+        (Some("CRTD"), "seen_created"),
+        (Some("ACTV"), "seen_active"),
+        (Some("SUSD"), "seen_suspended"),
+        (Some("CNCD"), "seen_cancelled"),
+        (Some("NEWS"), "none"),
+        (None, "none"),
+    ];
+    let always = |effect| seen.map(|(mandate, _)| (mandate, effect));
+    // Without an action status, the mandate status decides.
+    let mut created = seen;
+    (created[0].1, created[1].1, created[3].1) = ("creation_pending", "activated", "creation_refused");
+    let mut changed = seen;
+    (changed[1].1, changed[2].1, changed[3].1) = ("released", "suspended", "cancelled");
+    for (action, status, effects) in [
+        (Some("CREA"), Some("PEND"), always("creation_pending")),
+        (Some("CREA"), Some("CMPL"), always("activated")),
+        (Some("CREA"), Some("DECL"), always("creation_refused")),
+        (Some("CREA"), Some("RECL"), always("creation_refused")),
+        (Some("CREA"), Some("TIMO"), always("creation_refused")),
+        (Some("CREA"), Some("NEWS"), created),
+        (Some("CREA"), None, created),
+        (Some("STCH"), Some("PEND"), always("waiting")),
+        (Some("STCH"), Some("CMPL"), changed),
+        (Some("STCH"), None, changed),
+        (Some("STCH"), Some("DECL"), seen),
+        (Some("STCH"), Some("TIMO"), seen),
+        (Some("AMND"), Some("PEND"), always("waiting")),
+        (Some("AMND"), Some("CMPL"), seen),
+        (Some("AMND"), None, seen),
+        (Some("PORT"), Some("PEND"), always("waiting")),
+        (Some("PORT"), Some("DECL"), seen),
+        (Some("NEWS"), Some("CMPL"), seen),
+        (None, Some("PEND"), seen),
+        (None, None, seen),
+    ] {
+        for (mandate, effect) in effects {
+            let mut outcome = MandateActionOutcome::new(at(0), OutcomeStatus::Succeeded);
+            outcome.action_type = action.map(Into::into);
+            outcome.action_status = status.map(Into::into);
+            outcome.mandate_status = mandate.map(Into::into);
+            for (succeeded, expected) in [(true, effect), (false, "none")] {
+                outcome.status = if succeeded { OutcomeStatus::Succeeded } else { OutcomeStatus::Rejected };
+                let mut history = MandateHistory::new();
+                history.apply_outcome(&outcome);
+                let row = format!("{} {action:?} {status:?} {mandate:?}", outcome.status);
+                wrong.unless_equal(row, kept(history), expected.to_owned());
+            }
+        }
+    }
+    // The change that a notification names decides before the mandate status.
+    for (change, mandate, effect) in [
+        (Some("CNCL"), Some("ACTV"), "cancelled"),
+        (Some("SUSP"), Some("ACTV"), "suspended"),
+        (Some("SUSP"), None, "suspended"),
+        (Some("RELS"), Some("SUSD"), "released"),
+        (Some("RELS"), None, "released"),
+        (Some("NEWS"), Some("SUSD"), "seen_suspended"),
+        (None, Some("SUSD"), "suspended"),
+        (None, Some("ACTV"), "released"),
+    ] {
+        let mut notification = samples::mandate_notification(&Trigger::StatusChanged).unwrap();
+        notification.mandate_status = mandate.map(Into::into);
+        notification.details = change.map(|change| StatusChange::new(change).into());
+        let mut history = MandateHistory::new();
+        history.apply_notification(&notification);
+        wrong.unless_equal(format!("{change:?} {mandate:?}"), kept(history), effect.to_owned());
+    }
+    wrong.none();
 }
