@@ -19,7 +19,7 @@ mod strip;
 mod tokens;
 
 pub use cursor::{Ahead, Cursor, Shape, Type};
-pub(crate) use cursor::{Child, Extent, refused_envelope};
+pub(crate) use cursor::{Child, Extent, judge_envelope};
 pub(crate) use decode::{Decoded, plain_text};
 pub use error::{LimitKind, ReadError, ReadErrorKind};
 pub(crate) use events::is_one_element;

@@ -212,7 +212,7 @@ fn entries_of_an_unknown_direction_are_counted_and_not_summed() {
 #[test]
 fn credits_and_debits_are_summed_up_apart() {
     let net = |amount: &str| format!("<TtlNetNtry><Amt>{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>");
-    let entries = format!("{}{}", ENTRY.repeat(1), ENTRY.replace("CRDT", "DBIT").repeat(3));
+    let entries = format!("{ENTRY}{}", ENTRY.replace("CRDT", "DBIT").repeat(3));
     let summary = |all: &str, amount: &str, credits: &str, debits: &str| {
         format!(
             "<TxsSummry><TtlNtries><NbOfNtries>4</NbOfNtries><Sum>{all}</Sum>{}</TtlNtries><TtlCdtNtries><Sum>{credits}             </Sum></TtlCdtNtries><TtlDbtNtries><Sum>{debits}</Sum></TtlDbtNtries></TxsSummry>",
@@ -583,6 +583,32 @@ fn an_element_in_supplementary_data_is_of_the_type_of_the_message_that_it_names(
         let found = checked(&in_envelope(&base, &format!("<a><b i:type='{name}'>7</b></a>")));
         let expected = FindingKind::EnvelopeTypeName { found: format!("{name:?}") };
         assert_eq!(found.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>(), [expected], "{name}");
+    }
+}
+
+/// An identifier is unique in the whole document, and what is referred to is there.
+#[test]
+fn identifiers_in_supplementary_data_are_unique_and_known() {
+    let id = |name: &str| format!("<a i:type='x:ID'> {name} </a>");
+    let refers = |kind: &str, names: &str| format!("<a i:type='x:{kind}'>{names}</a>");
+    let twice = |expected, found: &str| FindingKind::EnvelopeType { expected, found: format!("{found:?}") };
+    for (envelopes, expected) in [
+        (vec![id("one") + &id("two"), id("three")], vec![]),
+        (vec![id("one") + &id("one")], vec![twice("ID", " one ")]),
+        (vec![id("one"), id("two") + &id("one")], vec![twice("ID", "one")]),
+        (vec![refers("IDREF", " one "), id("one")], vec![]),
+        (vec![refers("IDREFS", "one two  one") + &id("two"), id("one")], vec![]),
+        (vec![refers("IDREF", "two"), id("one")], vec![twice("IDREF", "two")]),
+        (vec![refers("IDREFS", "one two")], vec![twice("IDREF", "one")]),
+        (vec![refers("NCName", "one"), refers("NCName", "one")], vec![]),
+    ] {
+        let xml = envelopes.iter().fold(document("", ENTRY), |xml, held| in_envelope(&xml, held));
+        let found = checked(&xml);
+        assert_eq!(found.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>(), expected, "{xml}");
+        let strict = ReadOptions::default().mode(Mode::Strict);
+        assert_eq!(Document::parse_with(&xml, &strict).is_ok(), expected.is_empty(), "{xml}");
+        let streamed: Result<Vec<_>, _> = bankrail_camt052::EntryReader::new(xml.as_bytes(), strict).collect();
+        assert_eq!(streamed.is_ok(), expected.is_empty(), "{xml}");
     }
 }
 

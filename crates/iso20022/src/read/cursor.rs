@@ -3,15 +3,17 @@
 mod ahead;
 mod content;
 mod document;
+mod ids;
 mod judge;
 mod unknown;
 mod without;
 
 pub use ahead::Ahead;
 pub(crate) use ahead::Extent;
+use ids::Ids;
 use judge::Judge;
 pub use judge::Type;
-pub(crate) use judge::refused_envelope;
+pub(crate) use judge::judge_envelope;
 
 use super::error::{ReadError, ReadErrorKind};
 use super::events::{Events, Token};
@@ -98,6 +100,8 @@ pub struct Cursor<T> {
     plain: String,
     /// Judges foreign markup, while only the validity of what is in it is asked for; then nothing is kept.
     judging: Option<Judge<T>>,
+    /// The identifiers in supplementary data.
+    ids: Ids,
     /// The type of the element that the path begins in, while that is judged.
     typed: Option<&'static Type>,
     /// Elements of this name are handed out one by one, so that their list may stay empty.
@@ -120,6 +124,7 @@ impl<T: Tokens> Cursor<T> {
             text: String::new(),
             plain: String::new(),
             judging: None,
+            ids: Ids::default(),
             typed: None,
             handed_out: None,
             fast: true,

@@ -6,7 +6,7 @@ use crate::field::Tag;
 use crate::finding::FindingKind;
 use crate::node::Node;
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Odd, ReadLimits, Scanner, Tokens, is_one_element, refused_envelope};
+use crate::read::{Cursor, Halt, Odd, ReadLimits, Scanner, Tokens, is_one_element, judge_envelope};
 use crate::xml::forbidden;
 
 /// Supplementary data, verbatim: one element of any namespace.
@@ -74,7 +74,7 @@ impl Node for Envelope {
             to.report(FindingKind::Character { found });
         } else if !is_one_element(&self.0) {
             to.report(FindingKind::Envelope);
-        } else if let Some(refused) = refused_envelope(&self.0, ReadLimits::default(), to.shape()) {
+        } else if let Err(refused) = judge_envelope(&self.0, ReadLimits::default(), to.shape()) {
             to.report(refused);
         }
     }

@@ -78,6 +78,8 @@ fn tolerant_reading_keeps_what_the_schema_refuses_and_reports_it() {
         (item("text"), format!("UnexpectedText {at}")),
         (item("").replace("<CdtDbtInd>", "<CdtDbtInd a=\"b\">"), format!("UnknownAttribute {at}/CdtDbtInd")),
         (item("").replace(" Ccy=\"AUD\"", ""), format!("MissingCurrency {at}/Amt")),
+        (item("").replace("5.00", "5.000001"), format!("Pattern {at}/Amt")),
+        (item("").replace("AUD", "aud"), format!("Pattern {at}/Amt")),
         (item(&"<Note>a</Note>".repeat(4)), format!("Repeated {at}/Note[4]")),
         ("<Data><a xmlns=\"\"/><b xmlns=\"\"/></Data>".to_owned(), "Envelope /Document/DayBook/Day[1]/Data".to_owned()),
     ] {
@@ -88,6 +90,10 @@ fn tolerant_reading_keeps_what_the_schema_refuses_and_reports_it() {
         let incomplete = WriteOptions::default().incomplete(true);
         let written = read.to_xml_with(&incomplete).unwrap();
         assert_eq!(Document::parse(written).unwrap().document, read, "{xml}");
+        assert!(read.check().iter().all(|finding| finding.position.is_none()), "a model has no places");
+        if let Err(WriteError::Invalid { finding }) = read.to_xml_with(&WriteOptions::default().schema_valid(true)) {
+            assert_eq!(finding.position, None);
+        }
         // The writer knows one order only.
         let mended = expected.starts_with("OutOfOrder");
         assert_eq!(read.to_xml_with(&WriteOptions::default().schema_valid(true)).is_ok(), mended, "{xml}");
@@ -200,6 +206,39 @@ fn limits_refuse_in_both_readers() {
         Document::parse_with(document(&item(&"<Xtra/>".repeat(5))), &ReadOptions::default().limits(limits.findings(2)));
     let parsed = parsed.unwrap();
     assert_eq!((parsed.findings.len(), parsed.further_findings.of("UnknownElement")), (2, 3));
+}
+
+#[test]
+fn limits_hold_exactly() {
+    let xml = document(&item("<Pyr><Nm>a</Nm></Pyr><Note>abcdefghij</Note>"));
+    let limits = ReadLimits::default();
+    let set: [(usize, &dyn Fn(usize) -> ReadLimits); 3] =
+        [(6, &|most| limits.depth(most)), (10, &|most| limits.text_bytes(most)), (1, &|most| limits.attributes(most))];
+    for (needed, set) in set {
+        for most in 0..20 {
+            let options = ReadOptions::default().limits(set(most));
+            for fast in [true, false] {
+                let fits = parse_counting::<Document>(&xml, &options, fast).0.is_ok();
+                assert_eq!(fits, most >= needed, "{most} of {needed}, {fast}");
+            }
+        }
+    }
+    for (most, fits) in [(xml.len() - 1, false), (xml.len(), true)] {
+        let options = ReadOptions::default().limits(limits.document_bytes(most as u64));
+        assert_eq!(Document::parse_with(&xml, &options).is_ok(), fits);
+        assert_eq!(Document::read_with(xml.as_bytes(), &options).is_ok(), fits);
+    }
+    let three = document(&item(&"<Xtra/>".repeat(3)).replace("CRDT", "MINE"));
+    for (most, kept, further) in [(0, 0, 4), (1, 2, 2), (2, 3, 1), (3, 4, 0)] {
+        let options = ReadOptions::default().limits(limits.findings(most));
+        let parsed = Document::parse_with(&three, &options).unwrap();
+        let more = &parsed.further_findings;
+        assert_eq!((parsed.findings.len(), more.total(), more.is_empty()), (kept, further, further == 0), "{most}");
+        assert_eq!(more.of("UnknownElement"), 3_u64.saturating_sub(most as u64));
+        assert_eq!(more.of("UnknownCode"), u64::from(most == 0));
+        assert_eq!(more.of("Missing"), 0);
+        assert_eq!(more.iter().map(|(_, count)| count).sum::<u64>(), further);
+    }
 }
 
 #[test]

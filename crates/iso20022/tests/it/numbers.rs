@@ -114,7 +114,7 @@ fn an_amount_is_money_where_it_has_a_currency() {
     assert_eq!((amount.to_string().as_str(), format!("{amount:?}").as_str()), ("12.50 AUD", "12.50 AUD"));
     assert_eq!(amount.currency().map(|code| code.as_str()), Some("AUD"));
     let money = Money::new(Decimal::new(1250, 2), Currency::AUD);
-    assert_eq!(amount.to_money(), Some(money.clone()));
+    assert_eq!(amount.to_money(), Some(money));
     assert_eq!(Amount::<5>::try_from(money).unwrap(), amount);
     assert!(Amount::<5>::try_from(Money::new(Decimal::NEGATIVE_ONE, Currency::AUD)).is_err());
     assert_eq!(Amount::<5>::new(Decimal::new(0, 2), Currency::AUD).unwrap().value().to_string(), "0.00");

@@ -6,7 +6,7 @@
 //!   A name of any other type is refused.
 //! - `xsi:type` of an element of the message may name the element's own type and no other.
 
-use super::{Cursor, Halt, Shape, Token};
+use super::{Cursor, Halt, Ids, Shape, Token};
 use crate::finding::{FindingKind, shown};
 use crate::read::builtin::{Builtin, XSD};
 use crate::read::error::{ReadError, ReadErrorKind};
@@ -29,11 +29,12 @@ pub struct Type {
 /// elements there are at the top and whether there is text beside them.
 pub(super) type Judge<T> = fn(&mut Cursor<T>) -> Result<(usize, bool), Halt>;
 
-/// Why the schema refuses the content of an envelope, if it does: documents of the message and elements with `xsi:type`
-/// are judged wherever they stand, within foreign elements too. `xml` is well-formed, with the namespaces it needs.
-pub(crate) fn refused_envelope(xml: &str, limits: ReadLimits, shape: &'static Shape) -> Option<FindingKind> {
+/// Judges the content of an envelope: documents of the message and elements with `xsi:type`, wherever they stand, within
+/// foreign elements too. `xml` is well-formed, with the namespaces it needs. Returns its identifiers, or why the schema
+/// refuses it.
+pub(crate) fn judge_envelope(xml: &str, limits: ReadLimits, shape: &'static Shape) -> Result<Ids, FindingKind> {
     if !xml.contains(shape.document) && !xml.contains(":type") {
-        return None;
+        return Ok(Ids::default());
     }
     // Documents within documents are read recursively, so the depth bounds the stack.
     let limits = ReadLimits { depth: limits.depth.min(ReadLimits::default().depth), ..limits };
@@ -41,8 +42,10 @@ pub(crate) fn refused_envelope(xml: &str, limits: ReadLimits, shape: &'static Sh
     let xml = format!("<any xmlns=\"{}\">{xml}</any>", shape.namespace);
     let mut cursor = Cursor::new(TextTokens::new(&xml), options, shape);
     cursor.judging = Some(Cursor::judge_content);
-    let judged = cursor.judge_envelope();
-    judged.err().map(|halt| why(&cursor.error(halt)))
+    match cursor.judge_envelope() {
+        Ok(()) => Ok(cursor.ids),
+        Err(halt) => Err(why(&cursor.error(halt))),
+    }
 }
 
 fn why(refused: &ReadError) -> FindingKind {
@@ -68,10 +71,25 @@ impl<T: Tokens> Cursor<T> {
         };
         if top != (1, false) {
             self.report(FindingKind::Envelope);
-        } else if let Some(refused) = refused_envelope(&xml, *self.events.limits(), self.shape) {
-            self.report(refused);
+            return Ok(xml);
+        }
+        match judge_envelope(&xml, *self.events.limits(), self.shape) {
+            Ok(ids) => {
+                self.hold(ids.memory())?;
+                if let Some(twice) = self.ids.extend(ids) {
+                    self.report(FindingKind::EnvelopeType { expected: "ID", found: excerpt(&twice) });
+                }
+            }
+            Err(refused) => self.report(refused),
         }
         Ok(xml)
+    }
+
+    /// Reports an identifier that an envelope of the document refers to and that none has.
+    pub(super) fn report_unknown_id(&mut self) {
+        if let Some(found) = self.ids.unknown().map(excerpt) {
+            self.report(FindingKind::EnvelopeType { expected: "IDREF", found });
+        }
     }
 
     /// While a document is judged, a finding ends it at once.
@@ -131,10 +149,12 @@ impl Cursor<TextTokens<'_>> {
                 }
                 Token::End => {
                     // Its text may name a namespace that it declares itself.
-                    if let Some((kind, text)) = typed.take()
-                        && !kind.accepts(&text, self.events.namespaces())
-                    {
-                        return Err(self.not_of_type(kind, excerpt(&text)));
+                    if let Some((kind, text)) = typed.take() {
+                        let accepted = kind.accepts(&text, self.events.namespaces());
+                        match accepted.then(|| self.ids.add(kind, &text)).flatten() {
+                            Some(bytes) => self.hold(bytes)?,
+                            None => return Err(self.not_of_type(kind, excerpt(&text))),
+                        }
                     }
                     self.events.close();
                     if self.events.depth() < outer {
