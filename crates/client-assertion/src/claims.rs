@@ -205,6 +205,8 @@ mod tests {
         assert_eq!(exp("\"7.25\"", true), Some((7250, 7250)));
         assert_eq!(exp("\"7.2501\"", true), Some((7250, 7251)));
         assert_eq!(exp("7", true), Some((7000, 7000)));
+        assert_eq!(exp("\"123456789012.123456789\"", true), Some((123_456_789_012_123, 123_456_789_012_124)));
+        assert!(exp("\"123456789012345\"", true).is_some());
         for bad in ["", " 7", "+7", "-7", "7.", ".5", "0x7", "7e1", "٧", "1234567890123456", "1.1234567890"] {
             assert_eq!(exp(&format!("\"{bad}\""), true), None, "{bad}");
         }

@@ -132,7 +132,6 @@ impl Unverified<'_> {
         let Self { verifier, compact, claims, subject } = self;
         let proved = compact.verify(keys).map_err(|error| match error {
             VerifyError::NoKey(error) => AssertionError::NoKey(error),
-            VerifyError::Malformed(error) => AssertionError::Malformed(error),
             _ => AssertionError::BadSignature,
         })?;
         verifier.check_audience(&claims)?;

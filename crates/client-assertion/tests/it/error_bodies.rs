@@ -40,6 +40,15 @@ fn the_statement_exchanges_error_is_read_too() {
 }
 
 #[test]
+fn a_body_is_bounded() {
+    let body = r#"{"error":"a"}"#;
+    let padded = |bytes: usize| format!("{body}{}", " ".repeat(bytes - body.len()));
+    for (bytes, accepted) in [(64 * 1024, true), (64 * 1024 + 1, false)] {
+        assert_eq!(TokenErrorBody::from_json(padded(bytes).as_bytes()).is_ok(), accepted, "{bytes}");
+    }
+}
+
+#[test]
 fn other_bodies_are_refused() {
     for bad in [
         "",

@@ -1,11 +1,12 @@
 //! The answer to the counterparty, the chain of causes, and what `Debug` prints.
 
-use crate::support::{OTHER_KEY, builder, claims, now, signed, verifier, verify};
+use crate::support::{KEY, OTHER_KEY, Replays, block_on, builder, builder_with, claims, now, signed, verifier, verify};
 use bankrail_client_assertion::token::{AccessToken, TokenGrant, TokenRequest, TokenResponse, TokenStore};
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionError, Audience, CustomerCode, ReplayKey, ReplayPolicy, ReplayStore, Unverified,
-    VerifiedAssertion, Verifier,
+    AssertionBuilder, AssertionError, AssertionOptions, Audience, CustomerCode, ReplayKey, ReplayPolicy, ReplayStore,
+    Unverified, VerifiedAssertion, Verifier,
 };
+use bankrail_jose::jws::{self, JwsHeader};
 use std::error::Error as _;
 
 #[test]
@@ -29,6 +30,44 @@ fn every_bad_assertion_gets_the_same_answer() {
 }
 
 #[test]
+fn each_kind_of_error_has_a_word_of_its_own() {
+    let kind = |changes: &[(&str, &str)]| verify(&verifier(), &signed(&claims(changes))).unwrap_err().kind();
+    for (claim, value, expected) in [
+        ("exp", "", "exp"),
+        ("exp", "1", "expired"),
+        ("exp", "9999999999", "exp"),
+        ("nbf", "9999999999", "nbf"),
+        ("iat", "9999999999", "iat"),
+        ("aud", "\"x\"", "aud"),
+        ("aud", "[]", "aud"),
+        ("iss", "\"X\"", "iss"),
+        ("sub", "\"x\"", "sub"),
+        ("sub", "\"X\"", "customer"),
+        ("jti", "\"\"", "jti"),
+    ] {
+        assert_eq!(kind(&[(claim, value)]), expected, "{claim} {value}");
+    }
+    let of = |assertion: &str| verify(&verifier(), assertion).unwrap_err().kind();
+    assert_eq!((of("a.b"), of(&signed("[]"))), ("malformed", "claims"));
+    assert_eq!(of(&builder().sign(&OTHER_KEY, now()).unwrap()), "signature");
+    let untyped = jws::sign(&KEY, &JwsHeader::new(), claims(&[]).as_bytes()).unwrap();
+    assert_eq!(of(&untyped), "typ");
+    let key_of_another_name = |_: &CustomerCode| Some(KEY.verifying_key().with_kid("k1"));
+    let named = builder_with(AssertionOptions::new().key_id("k2")).sign(&KEY, now()).unwrap();
+    assert_eq!(verifier().verify(&named, now(), key_of_another_name).unwrap_err().kind(), "key");
+    let verified = verify(&verifier(), &builder().sign(&KEY, now()).unwrap()).unwrap();
+    let request = TokenRequest::new("a.b.c", "A".parse().unwrap()).with_client_id(&"OTHER".parse().unwrap());
+    assert_eq!(verified.check_client_id(&request).unwrap_err().kind(), "client_id");
+    let claim = |policy, store: &Replays| block_on(verified.claim(policy, store, now()));
+    assert_eq!(claim(ReplayPolicy::RequireJti, &Replays::default()).unwrap_err().kind(), "jti");
+    let store = Replays::default();
+    claim(ReplayPolicy::WholeAssertion, &store).unwrap();
+    assert_eq!(claim(ReplayPolicy::WholeAssertion, &store).unwrap_err().kind(), "replayed");
+    let broken = Replays { broken: true, ..Replays::default() };
+    assert_eq!(claim(ReplayPolicy::WholeAssertion, &broken).unwrap_err().kind(), "store");
+}
+
+#[test]
 fn the_chain_of_causes_says_each_thing_once() {
     let chain = |assertion: &str| {
         let error = verify(&verifier(), assertion).unwrap_err();
@@ -49,7 +88,7 @@ fn the_chain_of_causes_says_each_thing_once() {
 
 #[test]
 fn printing_shows_no_assertion_and_no_token() {
-    let assertion = builder().sign(&crate::support::KEY, now()).unwrap();
+    let assertion = builder().sign(&KEY, now()).unwrap();
     let verifier = verifier();
     let unverified = format!("{:?}", verifier.read(&assertion).unwrap());
     let verified = format!("{:?}", verify(&verifier, &assertion).unwrap());

@@ -14,6 +14,8 @@ mod token_responses;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod errors;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+mod explaining;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod replay;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod shared_vectors;

@@ -15,7 +15,9 @@ fn an_audience_has_no_white_space_and_a_bounded_length() {
 #[test]
 fn a_customer_code_is_asked_for_in_upper_case_and_never_made_so() {
     for good in ["A", "CUSTOMERCODE", "0", "A.B-C_D/9", &"X".repeat(64)] {
-        assert_eq!(CustomerCode::parse(good).unwrap().as_str(), good);
+        let code = CustomerCode::parse(good).unwrap();
+        assert_eq!(code.as_str(), good);
+        assert!(std::collections::BTreeSet::from([code]).contains(good), "a set is searched by the text");
     }
     for bad in ["", "a", "CUSTOMERCODe", " A", "A ", "A B", "A\n", "É", "А", &"X".repeat(65)] {
         assert!(CustomerCode::parse(bad).is_err(), "{bad:?}");

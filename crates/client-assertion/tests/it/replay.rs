@@ -4,9 +4,18 @@ use crate::support::{
     KEY, NOW, Replays, at, block_on, builder_with, claims, now, signed, verifier, verifier_with, verify,
 };
 use bankrail_client_assertion::{
-    AssertionError, AssertionOptions, JwtId, ReplayPolicy, VerifiedAssertion, VerifierOptions,
+    AssertionError, AssertionOptions, JwtId, ReplayPolicy, VerifiedAssertion, VerifierOptions, is_free_again,
 };
+use bankrail_values::Timestamp;
 use std::time::Duration;
+
+#[test]
+fn a_key_is_free_again_after_the_instant_at_which_it_expires() {
+    for (ahead, free) in [(-1, false), (0, false), (1, true)] {
+        let now = Timestamp::from_unix_millis(NOW * 1000 + ahead).unwrap();
+        assert_eq!(is_free_again(at(NOW), now), free, "{ahead} ms");
+    }
+}
 
 const POLICIES: [ReplayPolicy; 4] =
     [ReplayPolicy::RequireJti, ReplayPolicy::JtiIfPresent, ReplayPolicy::WholeAssertion, ReplayPolicy::Off];

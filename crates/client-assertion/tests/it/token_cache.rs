@@ -2,11 +2,12 @@
 
 use bankrail_client_assertion::testing::token_cache_suite;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{EXPIRY_GRACE, StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::HashMap;
 use std::future::ready;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 /// It never forgets, which no rule forbids.
 #[derive(Debug, Default)]
@@ -31,6 +32,156 @@ impl TokenCache for Simplest {
     }
 }
 
+/// A rule that a cache breaks.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    /// None: what expired longer ago than the grace period is dropped.
+    None,
+    /// A token is found after it expired.
+    Expired,
+    /// A token is found a millisecond too early no more.
+    ExpiresEarly,
+    /// The first token under a key stays.
+    FirstCounts,
+    /// The later expiry counts.
+    LaterExpiryCounts,
+    /// All keys are one.
+    OneKey,
+    /// Whatever is there is removed.
+    RemovesAny,
+    /// A token is removed only with its expiry.
+    ComparesExpiry,
+    /// Nothing is removed.
+    RemovesNothing,
+    /// What was removed once cannot be put again.
+    NeverAgain,
+    /// A token that is removed under one key is removed under all.
+    RemovesByBytes,
+    /// A token is not found at a time before it was put.
+    OnlyLater,
+    /// A percent sign is doubled.
+    Escapes,
+    /// Bytes that are not UTF-8 are replaced.
+    Text,
+    /// The last byte of the longest token is lost.
+    Shorter,
+    /// What has expired is dropped at once.
+    NoGrace,
+    /// What has expired is dropped a second before the grace period is over.
+    ShortGrace,
+    /// Tokens that are put expired are refused.
+    RefusesExpired,
+    /// The latest timestamp is refused.
+    RefusesEndless,
+    /// Removing what is not there is an error.
+    RefusesRemoval,
+}
+
+const FAULTS: [Fault; 19] = [
+    Fault::RemovesByBytes,
+    Fault::OnlyLater,
+    Fault::Escapes,
+    Fault::Expired,
+    Fault::ExpiresEarly,
+    Fault::FirstCounts,
+    Fault::LaterExpiryCounts,
+    Fault::OneKey,
+    Fault::RemovesAny,
+    Fault::ComparesExpiry,
+    Fault::RemovesNothing,
+    Fault::NeverAgain,
+    Fault::Text,
+    Fault::Shorter,
+    Fault::NoGrace,
+    Fault::ShortGrace,
+    Fault::RefusesExpired,
+    Fault::RefusesEndless,
+    Fault::RefusesRemoval,
+];
+
+#[derive(Debug)]
+struct Faulty {
+    fault: Fault,
+    tokens: Mutex<HashMap<TokenCacheKey, CachedToken>>,
+    put_at: Mutex<Timestamp>,
+    removed: Mutex<Vec<CachedToken>>,
+}
+
+fn refused<T: Send + 'static>() -> StoreFuture<'static, T> {
+    Box::pin(ready(Err(StoreErrorKind::Timeout.into())))
+}
+
+impl Faulty {
+    fn key(&self, key: &TokenCacheKey) -> TokenCacheKey {
+        if let Fault::OneKey = self.fault { TokenCacheKey::from([0; 32]) } else { *key }
+    }
+}
+
+impl TokenCache for Faulty {
+    fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
+        if matches!(self.fault, Fault::OnlyLater) && now < *self.put_at.lock().unwrap() {
+            return Box::pin(ready(Ok(None)));
+        }
+        let now = match self.fault {
+            Fault::Expired => Timestamp::UNIX_EPOCH,
+            Fault::ExpiresEarly => now.saturating_add(Duration::from_millis(1)),
+            _ => now,
+        };
+        let found = self.tokens.lock().unwrap().get(&self.key(key)).filter(|token| token.is_valid_at(now)).cloned();
+        Box::pin(ready(Ok(found)))
+    }
+
+    fn put<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken, now: Timestamp) -> StoreFuture<'a, ()> {
+        let (mut tokens, mut kept) = (self.tokens.lock().unwrap(), token.clone());
+        let earlier = tokens.get(&self.key(key));
+        match self.fault {
+            Fault::FirstCounts if earlier.is_some() => return Box::pin(ready(Ok(()))),
+            Fault::NeverAgain if self.removed.lock().unwrap().contains(token) => return Box::pin(ready(Ok(()))),
+            Fault::LaterExpiryCounts => {
+                kept.expires_at = earlier.map_or(kept.expires_at, |token| token.expires_at.max(kept.expires_at));
+            }
+            Fault::Escapes => {
+                kept.sealed = kept.sealed.split(|byte| *byte == b'%').collect::<Vec<_>>().join(&b"%%"[..]);
+            }
+            Fault::Text => kept.sealed = String::from_utf8_lossy(&kept.sealed).into_owned().into_bytes(),
+            Fault::Shorter => kept.sealed.truncate(CachedToken::MAX_SEALED_BYTES - 1),
+            Fault::RefusesExpired if !token.is_valid_at(now) => return refused(),
+            Fault::RefusesEndless if token.expires_at == Timestamp::MAX => return refused(),
+            _ => {}
+        }
+        let grace = match self.fault {
+            Fault::NoGrace => Duration::ZERO,
+            Fault::ShortGrace => EXPIRY_GRACE - Duration::from_secs(1),
+            _ => EXPIRY_GRACE,
+        };
+        tokens.retain(|_, token| now <= token.expires_at.saturating_add(grace));
+        tokens.insert(self.key(key), kept);
+        *self.put_at.lock().unwrap() = now;
+        Box::pin(ready(Ok(())))
+    }
+
+    fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
+        let (mut tokens, key) = (self.tokens.lock().unwrap(), self.key(key));
+        if let Fault::RemovesByBytes = self.fault {
+            tokens.retain(|_, own| own.sealed != token.sealed);
+            return Box::pin(ready(Ok(())));
+        }
+        let Some(own) = tokens.get(&key) else {
+            return if let Fault::RefusesRemoval = self.fault { refused() } else { Box::pin(ready(Ok(()))) };
+        };
+        let same = match self.fault {
+            Fault::RemovesAny => true,
+            Fault::ComparesExpiry => own == token,
+            Fault::RemovesNothing => false,
+            _ => own.sealed == token.sealed,
+        };
+        if same {
+            self.removed.lock().unwrap().extend(tokens.remove(&key));
+        }
+        Box::pin(ready(Ok(())))
+    }
+}
+
 fn run<T>(future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
@@ -42,6 +193,19 @@ fn run<T>(future: impl Future<Output = T>) -> T {
 #[test]
 fn the_simplest_cache_passes_the_suite() {
     run(token_cache_suite(async || Simplest::default()));
+}
+
+#[test]
+fn a_cache_that_breaks_a_rule_does_not_pass_the_suite() {
+    let passes = |fault| {
+        let put_at = || Mutex::new(Timestamp::UNIX_EPOCH);
+        let make = async || Faulty { fault, tokens: Mutex::default(), put_at: put_at(), removed: Mutex::default() };
+        std::panic::catch_unwind(|| run(token_cache_suite(make))).is_ok()
+    };
+    assert!(passes(Fault::None));
+    for fault in FAULTS {
+        assert!(!passes(fault), "{fault:?}");
+    }
 }
 
 #[test]

@@ -17,6 +17,17 @@ fn there_and_back() {
 }
 
 #[test]
+fn a_body_is_bounded_and_a_token_lives_for_an_hour_by_default() {
+    let body = format!(r#"{{"expires_in":3600,"token_type":"Bearer","access_token":"{TOKEN}"}}"#);
+    let padded = |bytes: usize| format!("{body}{}", " ".repeat(bytes - body.len()));
+    for (bytes, accepted) in [(64 * 1024, true), (64 * 1024 + 1, false)] {
+        assert_eq!(TokenResponse::from_json(padded(bytes).as_bytes()).is_ok(), accepted, "{bytes}");
+    }
+    let read = TokenResponse::from_json(body.as_bytes()).unwrap();
+    assert_eq!((read.lifetime().as_secs(), TokenResponse::DEFAULT_LIFETIME), (3600, 3600));
+}
+
+#[test]
 fn what_is_read_and_what_is_refused() {
     let read = |token_type: &str, expires: &str, token: &str, more: &str| {
         let json = format!(

@@ -1,14 +1,15 @@
 //! Every rule of the profile, with values that it accepts and refuses.
 
 use crate::support::{
-    AUDIENCE, KEY, NOW, OTHER_KEY, at, builder, builder_with, claims, customer, now, signed, verifier, verifier_with,
-    verify,
+    AUDIENCE, KEY, NOW, OTHER_KEY, at, block_on, builder, builder_with, claims, customer, now, signed, verifier,
+    verifier_with, verify,
 };
 use bankrail_client_assertion::token::TokenRequest;
 use bankrail_client_assertion::{
     AssertionError, AssertionOptions, Audience, JwtId, TypRule, Verifier, VerifierOptions,
 };
 use bankrail_jose::jws::{self, JwsHeader};
+use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, SignRequest};
 use bankrail_jose::{KeySet, RsaSize, SigningKey, VerifyingKey, base64url};
 use bankrail_values::Timestamp;
 use bankrail_values::json::JsonValue;
@@ -46,7 +47,8 @@ fn claims_one_by_one() {
         let found = verify(&verifier(), &signed(&claims(&[(name, value)])));
         assert!(found.is_ok(), "{name} {value} {found:?}");
     }
-    let long = format!("\"{}\"", "j".repeat(257));
+    let (longest, long) = (format!("\"{}\"", "j".repeat(256)), format!("\"{}\"", "j".repeat(257)));
+    assert!(verify(&verifier(), &signed(&claims(&[("jti", &longest)]))).is_ok());
     let array = format!("[\"{AUDIENCE}\"]");
     let slash = format!("\"{AUDIENCE}/\"");
     let bad: &[(&str, &str)] = &[
@@ -108,6 +110,49 @@ fn claims_one_by_one() {
     for whole in ["", "[]", "null", "\"x\"", "{}", "{", "\u{feff}{}"] {
         assert!(verify(&verifier(), &signed(whole)).is_err(), "{whole}");
     }
+}
+
+#[test]
+fn an_assertion_has_at_most_16_kib_and_a_header_of_2_kib() {
+    let with = |kid: usize, filler: usize| {
+        let header = JwsHeader::new().typ("jwt").kid("k".repeat(kid));
+        let filler = format!("\"{}\"", "x".repeat(filler));
+        jws::sign(&KEY, &header, claims(&[("x", &filler)]).as_bytes()).unwrap()
+    };
+    // Three bytes of claims are four characters: the `kid` decides which lengths there are.
+    let around_the_bound = |kid: usize| {
+        let filler = (16_384 - with(kid, 0).len()) * 3 / 4;
+        (filler - 3..filler + 4).map(move |filler| with(kid, filler))
+    };
+    let lengths: Vec<_> = (1..=3)
+        .flat_map(around_the_bound)
+        .map(|assertion| (assertion.len(), verify(&verifier(), &assertion).is_ok()))
+        .collect();
+    assert!(lengths.contains(&(16_384, true)) && lengths.contains(&(16_385, false)), "{lengths:?}");
+    assert!(lengths.iter().all(|(length, accepted)| *accepted == (*length <= 16_384)), "{lengths:?}");
+    let around = JwsHeader::new().typ("jwt").kid("").to_json(None).len();
+    for (bytes, accepted) in [(2 * 1024, true), (2 * 1024 + 1, false)] {
+        assert_eq!(verify(&verifier(), &with(bytes - around, 1)).is_ok(), accepted, "{bytes}");
+    }
+}
+
+#[test]
+fn a_remote_key_signs_the_same_assertion() {
+    #[derive(Debug)]
+    struct Remote;
+
+    impl RemoteSigner for Remote {
+        fn verifying_key(&self) -> VerifyingKey {
+            KEY.verifying_key()
+        }
+
+        fn sign<'a>(&'a self, request: SignRequest<'a>) -> RemoteFuture<'a, Vec<u8>> {
+            Box::pin(async move { KEY.sign(request.message()).map_err(RemoteError::permanent) })
+        }
+    }
+
+    let found = block_on(builder().sign_remote(&Remote, now())).unwrap();
+    assert_eq!(found, builder().sign(&KEY, now()).unwrap());
 }
 
 #[test]
