@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (bank_keys, unusable) = KeyFolder::open(folder.join(text("receivers.provider_keys")?))?;
     unusable.iter().for_each(|key| eprintln!("{key}"));
     let key = DecryptionKey::from_pem(&file(text("receivers.decryption_key")?)?)?;
-    let opener = Opener::new(key, bank_keys.keys(), OpenOptions::customer());
+    let opener = Opener::new(key, bank_keys.keys(), OpenOptions::customer())?;
     let options = ReceiversOptions::new().sender_keys(Arc::new(bank_keys));
     let receivers = Receivers::new(opener, text("receivers.api_key")?, Arc::new(store.inbox()), options)?;
     let handlers = Handlers::new().on_any_transactional(keep);

@@ -147,7 +147,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let sealed = Sealer::new(signer.clone(), decrypter.public.clone(), SealOptions::new())
         .seal_remote(message.as_bytes())
         .await?;
-    let opener = Opener::remote(decrypter, signer.public, OpenOptions::new());
+    let opener = Opener::remote(decrypter, signer.public, OpenOptions::new())?;
     let opened = opener.open_remote(&sealed).await?;
     println!("opened:   {}", std::str::from_utf8(opened.json())?);
 

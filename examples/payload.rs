@@ -33,7 +33,7 @@ fn show() -> Result<(), Box<dyn Error>> {
     let sealed =
         Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new()).seal(message.as_bytes())?;
     println!("sealed:  {sealed}\n");
-    let opened = Opener::new(decryption, signing.verifying_key(), OpenOptions::new()).open(&sealed)?;
+    let opened = Opener::new(decryption, signing.verifying_key(), OpenOptions::new())?.open(&sealed)?;
     println!("opened:  {}", std::str::from_utf8(opened.json())?);
     Ok(())
 }
@@ -72,7 +72,7 @@ fn open(folder: &Path, options: OpenOptions) -> Result<(), Box<dyn Error>> {
     let verifying = VerifyingKey::from_pem(&fs::read_to_string(folder.join("signing.pub.pem"))?)?;
     let mut sealed = String::new();
     std::io::stdin().read_to_string(&mut sealed)?;
-    let opened = Opener::new(decryption, verifying, options).open(sealed.trim_end())?;
+    let opened = Opener::new(decryption, verifying, options)?.open(sealed.trim_end())?;
     std::io::stdout().write_all(opened.json())?;
     Ok(())
 }

@@ -155,7 +155,7 @@ async fn deliver(messages: u32, keys: Arc<Keys>) -> Duration {
 async fn receive(messages: u32, keys: Arc<Keys>) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path().join("inbox.db"), Default::default()).unwrap().inbox());
-    let opener = Opener::new(keys.decryption.clone(), keys.signing.verifying_key(), OpenOptions::new());
+    let opener = Opener::new(keys.decryption.clone(), keys.signing.verifying_key(), OpenOptions::new()).unwrap();
     let sealer = &Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), SealOptions::new());
     let receivers = Receivers::new(opener, "our-key", store.clone(), ReceiversOptions::new()).unwrap();
     let seal = |number| {

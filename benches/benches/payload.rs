@@ -40,7 +40,7 @@ fn payloads(criterion: &mut Criterion) {
             let content_key = [7; 64];
             let encrypted = encryption.encrypt(&content_key).unwrap();
             let sealer = Sealer::new(signing.clone(), encryption.clone(), SealOptions::new());
-            let opener = Opener::new(decryption.clone(), verifying.clone(), OpenOptions::new());
+            let opener = Opener::new(decryption.clone(), verifying.clone(), OpenOptions::new()).unwrap();
 
             let mut group = criterion.benchmark_group("payload");
             for bytes in SIZES {
@@ -111,7 +111,7 @@ fn threads(criterion: &mut Criterion) {
     let signing = SigningKey::generate(RsaSize::Rsa2048).unwrap();
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048).unwrap();
     let sealer = Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new());
-    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new());
+    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new()).unwrap();
     let json = message(2048);
     let compact = sealer.seal(&json).unwrap();
     let mut group = criterion.benchmark_group("payload/threads");

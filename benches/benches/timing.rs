@@ -48,7 +48,7 @@ fn measure(backend: Backend, rounds: usize) -> [Vec<f64>; 4] {
     let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
     let decryption = DecryptionKey::generate_with(RsaSize::Rsa2048, &options).unwrap();
     let encryption = decryption.encryption_key();
-    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new());
+    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new()).unwrap();
     let sealer = Sealer::new(signing, encryption.clone(), SealOptions::new());
     let mut random = Random(u64::from_le_bytes(bankrail_values::random_bytes().unwrap()) | 1);
     let messages = [0, 1, 2, 3].map(|class| {

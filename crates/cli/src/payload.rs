@@ -127,10 +127,12 @@ fn seal(arguments: &Seal, output: &mut Output) -> Result<(), Failure> {
 }
 
 fn open(arguments: &Open, output: &mut Output) -> Result<(), Failure> {
-    let (decryption, verifying) = (file::decryption(&arguments.decrypt)?, file::verifying(&arguments.verify)?);
+    let (decryption, verifying) = (file::decryption(&arguments.decrypt)?, file::message_verifying(&arguments.verify)?);
     let compact = compact(&arguments.file)?;
     let options = if arguments.no_inflate { OpenOptions::new() } else { OpenOptions::customer() };
-    let opened = Opener::new(decryption, verifying, options).open(&compact).map_err(|error| {
+    let opener =
+        Opener::new(decryption, verifying, options).map_err(|error| file::refused(&arguments.verify, &error))?;
+    let opened = opener.open(&compact).map_err(|error| {
         let next = "bankrail payload explain with the same keys says which step fails";
         input::refused(&arguments.file, &error, next)
     })?;

@@ -10,12 +10,13 @@ pub use sealed_message::{SealedMessage, unverified_kid};
 
 use bankrail_jose::header::JoseHeader;
 use bankrail_jose::remote::RemoteDecrypter;
-use bankrail_jose::{DecryptionKey, EncryptionKey, KeySet, VerifyingKey};
+use bankrail_jose::{DecryptionKey, EncryptionKey, KeyError, KeySet, KeySizes, Role, VerifyingKey};
 use zeroize::Zeroizing;
 
 /// Opens secured payloads: decrypts them with our decryption keys and verifies them with the sender's verifying keys.
 ///
-/// Both are one key or a [`KeySet`] that can be replaced while the opener is in use.
+/// Both are one key or a [`KeySet`] that can be replaced while the opener is in use. Make verifying keys that replace
+/// others under [`KeySizes::SecuredPayload`]: what was signed with a key of another size is [`OpenError::Rejected`].
 #[derive(Clone, Debug)]
 pub struct Opener<U = DecryptionKey> {
     decryption: KeySet<U>,
@@ -25,13 +26,16 @@ pub struct Opener<U = DecryptionKey> {
 
 impl Opener {
     /// An opener with a decryption key in memory, or a set of them.
-    #[must_use]
+    ///
+    /// # Errors
+    /// [`KeyError::Size`] if a verifying key has another size than 2048 or 4096 bits (Specification: "Secured payload
+    /// envelope").
     pub fn new(
         decryption: impl Into<KeySet<DecryptionKey>>,
         verifying: impl Into<KeySet<VerifyingKey>>,
         options: OpenOptions,
-    ) -> Self {
-        Self { decryption: decryption.into(), verifying: verifying.into(), options }
+    ) -> Result<Self, KeyError> {
+        Self::with(decryption.into(), verifying.into(), options)
     }
 
     /// Opens one compact JWE.
@@ -48,13 +52,15 @@ impl Opener {
 
 impl<U: RemoteDecrypter + Clone> Opener<U> {
     /// An opener with a remote decryption key, or a set of them.
-    #[must_use]
+    ///
+    /// # Errors
+    /// As [`Opener::new`].
     pub fn remote(
         decryption: impl Into<KeySet<U>>,
         verifying: impl Into<KeySet<VerifyingKey>>,
         options: OpenOptions,
-    ) -> Self {
-        Self { decryption: decryption.into(), verifying: verifying.into(), options }
+    ) -> Result<Self, KeyError> {
+        Self::with(decryption.into(), verifying.into(), options)
     }
 
     /// Opens one compact JWE with the key that its `kid` selects. Without a `kid`, the keys are tried one by one.
@@ -70,10 +76,17 @@ impl<U: RemoteDecrypter + Clone> Opener<U> {
 }
 
 impl<U> Opener<U> {
-    /// The decryption keys, the verifying keys and the options.
+    fn with(decryption: KeySet<U>, verifying: KeySet<VerifyingKey>, options: OpenOptions) -> Result<Self, KeyError> {
+        for key in verifying.keys().iter() {
+            KeySizes::SecuredPayload.check(key.public_key().bits(), Role::Verify)?;
+        }
+        Ok(Self { decryption, verifying, options })
+    }
+
+    /// The same opener with [`OpenOptions::check_json`] off.
     #[must_use]
-    pub fn into_parts(self) -> (KeySet<U>, KeySet<VerifyingKey>, OpenOptions) {
-        (self.decryption, self.verifying, self.options)
+    pub fn without_json_check(self) -> Self {
+        Self { options: self.options.check_json(false), ..self }
     }
 }
 

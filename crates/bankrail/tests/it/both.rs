@@ -26,7 +26,7 @@ impl Keys {
     }
 
     pub(crate) fn opener(&self) -> Opener {
-        Opener::new(self.decryption.clone(), self.signing.verifying_key(), OpenOptions::new())
+        Opener::new(self.decryption.clone(), self.signing.verifying_key(), OpenOptions::new()).unwrap()
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::failure::{Failure, causes};
 use crate::input;
 use bankrail::jose::{
-    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyHandle, KeyOptions, KeySet, PrivateKey, PublicKey, Role,
-    SigningKey, VerifyingKey,
+    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyHandle, KeyOptions, KeySet, KeySizes, PrivateKey,
+    PublicKey, Role, SigningKey, VerifyingKey,
 };
 
 /// The bytes of a file that are read: those of the largest JWK set.
@@ -76,8 +76,8 @@ fn from_der(bytes: &[u8]) -> Result<Material, KeyError> {
 }
 
 /// The keys of a file for one use. Says on standard error which keys of a set are left out, and why.
-fn keys<K: KeyHandle>(path: &str) -> Result<KeySet<K>, Failure> {
-    let options = KeyOptions::default();
+fn keys<K: KeyHandle>(path: &str, sizes: KeySizes) -> Result<KeySet<K>, Failure> {
+    let options = KeyOptions::new().sizes(sizes);
     let jwk = match read(path)? {
         Material::Private(_, key) => key.into(),
         Material::Public(..) if matches!(K::ROLE, Role::Sign | Role::Decrypt) => return Err(not_private(path)),
@@ -97,7 +97,7 @@ fn keys<K: KeyHandle>(path: &str) -> Result<KeySet<K>, Failure> {
 
 /// The one key of a file for a use, under another name if one is given.
 fn key<K: KeyHandle>(path: &str, kid: Option<&str>) -> Result<K, Failure> {
-    match keys::<K>(path)?.keys().as_slice() {
+    match keys::<K>(path, KeySizes::default())?.keys().as_slice() {
         [key] => Ok(kid.map_or(key.clone(), |kid| key.clone().with_kid(kid))),
         _ => Err(one(path)),
     }
@@ -115,12 +115,17 @@ pub(crate) fn encryption(path: &str, kid: Option<&str>) -> Result<EncryptionKey,
 
 /// The keys that signatures are verified with.
 pub(crate) fn verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
-    keys(path)
+    keys(path, KeySizes::default())
+}
+
+/// The keys that signatures of messages are verified with.
+pub(crate) fn message_verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
+    keys(path, KeySizes::SecuredPayload)
 }
 
 /// The keys that decrypt.
 pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
-    keys(path)
+    keys(path, KeySizes::default())
 }
 
 /// A public key where a private one is expected.

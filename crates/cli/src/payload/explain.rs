@@ -15,7 +15,7 @@ use bankrail::values::json::{self, JsonLimits};
 pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, Failure> {
     let compact = compact(&arguments.file)?;
     let decryption = arguments.decrypt.as_deref().map(file::decryption).transpose()?;
-    let verifying = arguments.verify.as_deref().map(file::verifying).transpose()?;
+    let verifying = arguments.verify.as_deref().map(file::message_verifying).transpose()?;
     let mut steps = Steps { output };
     steps.take(&compact, decryption.as_ref(), verifying.as_ref())
 }
@@ -66,7 +66,11 @@ impl Steps<'_> {
             self.note("pass --verify for the next steps")?;
             return Ok(Outcome::Fine);
         };
-        match Opener::new(decryption.clone(), verifying.clone(), options).open(compact) {
+        let opener = match Opener::new(decryption.clone(), verifying.clone(), options) {
+            Ok(opener) => opener,
+            Err(error) => return self.fail("signature", &causes(&error)),
+        };
+        match opener.open(compact) {
             Ok(opened) => self.opened(&opened),
             Err(OpenError::Rejected) => {
                 let tried: Vec<String> = verifying.keys().iter().map(VerifyingKey::thumbprint).collect();
@@ -177,7 +181,8 @@ fn probe(compact: &str, decryption: &KeySet<DecryptionKey>, options: &OpenOption
     });
     let strangers = strangers.collect::<Result<Vec<_>, _>>().map_err(|error| causes(&error))?;
     let strangers = KeySet::new(strangers).map_err(|error| causes(&error))?;
-    match Opener::new(decryption.clone(), strangers, options.clone()).open(compact) {
+    let opener = Opener::new(decryption.clone(), strangers, options.clone()).map_err(|error| causes(&error))?;
+    match opener.open(compact) {
         Err(OpenError::NoSigningKey { kid, .. }) => Ok(kid),
         Err(error) => Err(causes(&error)),
         Ok(_) => Err("opened by no key".to_owned()),

@@ -40,9 +40,7 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
         // The JSON is read as a message anyway.
-        let (decryption, verifying, open) = opener.into_parts();
-        let opener = Opener::new(decryption, verifying, open.check_json(false));
-        Self::with(OpeningKey::Here(Arc::new(opener)), api_key.into(), inbox, options)
+        Self::with(OpeningKey::Here(Arc::new(opener.without_json_check())), api_key.into(), inbox, options)
     }
 
     /// Receivers whose decryption keys are remote, such as in a key service. If a key does not answer within 15 s, the
@@ -56,9 +54,7 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         inbox: Arc<I>,
         options: ReceiversOptions,
     ) -> Result<Self, ReceiversOptionsError> {
-        let (decryption, verifying, open) = opener.into_parts();
-        let opener = Opener::remote(decryption, verifying, open.check_json(false));
-        Self::with(OpeningKey::Remote(Arc::new(opener)), api_key.into(), inbox, options)
+        Self::with(OpeningKey::Remote(Arc::new(opener.without_json_check())), api_key.into(), inbox, options)
     }
 
     fn with(

@@ -11,6 +11,7 @@ pub use folder::{KeyFileFault, KeyFolder, KeyFolderError, UnusableKeyFile};
 #[cfg(feature = "jwks-url")]
 pub use jwks_url::{JwksUrl, JwksUrlError, JwksUrlOptions};
 
+use bankrail_jose::{KeyOptions, KeySizes};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -28,4 +29,9 @@ pub trait SenderKeys: fmt::Debug + Send + Sync {
     /// Reads the keys again, unless that was tried a short time ago; waits for a reading that is under way. True if
     /// keys were read after `since`, by this call or by another. Faults are logged, and leave the keys as they are.
     fn renew(&self, since: Instant) -> RenewFuture<'_>;
+}
+
+/// The options under which a sender's keys are read: a key of a size that no message may be signed with is reported.
+fn key_options() -> KeyOptions {
+    KeyOptions::new().sizes(KeySizes::SecuredPayload)
 }

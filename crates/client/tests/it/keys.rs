@@ -37,7 +37,8 @@ pub(crate) fn kids(keys: &KeySet<VerifyingKey>) -> Vec<String> {
 pub(crate) fn receivers(keys: KeySet<VerifyingKey>, source: Arc<dyn SenderKeys>) -> Receivers {
     let inbox: Arc<dyn Inbox> = Arc::new(MemoryStore::new().inbox());
     let options: ReceiversOptions = options().sender_keys(source);
-    Receivers::new(Opener::new(DECRYPTION.clone(), keys, OpenOptions::new()), "our-key", inbox, options).unwrap()
+    Receivers::new(Opener::new(DECRYPTION.clone(), keys, OpenOptions::new()).unwrap(), "our-key", inbox, options)
+        .unwrap()
 }
 
 /// The status of a delivery that is signed with this key.

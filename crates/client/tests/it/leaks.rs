@@ -193,7 +193,8 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
             Key { hangs, encryption: DECRYPTION.encryption_key() },
             SIGNING.verifying_key(),
             OpenOptions::new(),
-        );
+        )
+        .unwrap();
         let receivers = Receivers::remote(opener, "our-key", inbox(), options()).unwrap();
         assert_eq!(send(&receivers, delivery(KIND, seal(&marked()))).await, StatusCode::INTERNAL_SERVER_ERROR);
     }

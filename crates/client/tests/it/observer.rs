@@ -49,7 +49,8 @@ async fn each_refusal_is_told_with_its_stage() {
         DECRYPTION.clone().with_kid("ours"),
         SIGNING.verifying_key().with_kid("theirs"),
         OpenOptions::new(),
-    );
+    )
+    .unwrap();
     let receivers = Receivers::new(opener, "our-key", Arc::new(MemoryStore::new().inbox()), options).unwrap();
     let sealed = |signing: &SigningKey, kids: (&str, &str), json: &str| {
         let encryption = DECRYPTION.encryption_key().with_kid(kids.1);

@@ -44,7 +44,7 @@ fn made<I>(inbox: Arc<I>, options: ReceiversOptions) -> Result<Receivers<I>, Rec
 where
     I: Inbox + ?Sized + 'static,
 {
-    let opener = Opener::new(DECRYPTION.clone(), SIGNING.verifying_key(), OpenOptions::new());
+    let opener = Opener::new(DECRYPTION.clone(), SIGNING.verifying_key(), OpenOptions::new()).unwrap();
     Receivers::new(opener, "our-key", inbox, options)
 }
 
@@ -232,7 +232,8 @@ async fn the_log_names_the_keys_of_a_delivery_that_was_not_opened() {
         DECRYPTION.clone().with_kid("ours"),
         SIGNING.verifying_key().with_kid("theirs"),
         OpenOptions::new(),
-    );
+    )
+    .unwrap();
     let receivers = Receivers::new(opener, "our-key", Arc::new(MemoryStore::new().inbox()), options()).unwrap();
     let kind = MessageKind::Query;
     let seal = |signing: &SigningKey, encryption: bankrail_jose::EncryptionKey| {

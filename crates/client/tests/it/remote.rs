@@ -52,7 +52,8 @@ async fn a_delivery_is_answered_whatever_the_key_service_does() {
     ] {
         let inbox = Arc::new(MemoryStore::new().inbox());
         let opener =
-            Opener::remote(Key(service, DECRYPTION.encryption_key()), SIGNING.verifying_key(), OpenOptions::new());
+            Opener::remote(Key(service, DECRYPTION.encryption_key()), SIGNING.verifying_key(), OpenOptions::new())
+                .unwrap();
         let receivers = Receivers::remote(opener, "our-key", inbox.clone(), ReceiversOptions::new()).unwrap();
         let answer = receivers.router().oneshot(delivery(kind, seal(&message(kind))));
         let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.expect("an answer in time").unwrap();

@@ -193,7 +193,7 @@ mod tests {
             DecryptionKey::generate(RsaSize::Rsa2048).unwrap(),
         );
         let forge = Forge::new(&signing, decryption.encryption_key()).unwrap();
-        let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new());
+        let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new()).unwrap();
         let open = |compact: String| opener.open(&compact).map(|opened| opened.json().to_vec());
         let sealed = forge.sealed(&json!({}), &json!({"typ": "JWT"}), b"{\"a\":1}").unwrap();
         assert_eq!(open(sealed).unwrap(), b"{\"a\":1}");

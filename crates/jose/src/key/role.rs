@@ -59,17 +59,29 @@ pub enum KeySizes {
     /// decrypt, 2048 bits (Specification: "Secured payload envelope").
     ///
     /// The specification limits signing keys to 2048 or 4096 bits for the secured payload, not for client assertions:
-    /// `bankrail-secured-payload` checks it where it signs and verifies.
+    /// see [`KeySizes::SecuredPayload`].
     #[default]
     Encryption2048,
+    /// The keys of messages (Specification: "Secured payload envelope"): to sign and verify, 2048 or 4096 bits; to
+    /// encrypt and decrypt, 2048 bits.
+    SecuredPayload,
     /// For every use any length from 2048 to 8192 bits that is a whole number of bytes.
     AnyFrom2048,
 }
 
 impl KeySizes {
-    pub(crate) fn check(self, bits: usize, role: Role) -> Result<(), KeyError> {
+    /// Checks that the modulus length is allowed for a use.
+    ///
+    /// # Errors
+    /// [`KeyError::Size`] with the lengths that are.
+    pub fn check(self, bits: usize, role: Role) -> Result<(), KeyError> {
         let (fits, expected) = match (self, role) {
-            (Self::Encryption2048, Role::Encrypt | Role::Decrypt) => (bits == algorithm::ENCRYPTION_KEY_BITS, "2048"),
+            (Self::Encryption2048 | Self::SecuredPayload, Role::Encrypt | Role::Decrypt) => {
+                (bits == algorithm::ENCRYPTION_KEY_BITS, "2048")
+            }
+            (Self::SecuredPayload, Role::Sign | Role::Verify) => {
+                (algorithm::MESSAGE_SIGNING_KEY_BITS.contains(&bits), "2048 or 4096")
+            }
             (Self::Encryption2048 | Self::AnyFrom2048, _) => {
                 ((2048..=8192).contains(&bits) && bits.is_multiple_of(8), "2048 to 8192")
             }

@@ -3,7 +3,7 @@
 use crate::shared::{DECRYPTION, SIGNING, backends};
 use bankrail_jose::{
     DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, KeySizes, PrivateKey,
-    PublicKey, Role, RsaSize, SigningKey, VerifyingKey,
+    PublicKey, Role, RsaSize, SigningKey, VerifyingKey, base64url,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -74,24 +74,153 @@ fn sizes_are_those_of_the_specification_unless_asked_otherwise() {
     let refused = DecryptionKey::generate(RsaSize::Rsa4096).unwrap_err();
     assert!(matches!(refused, KeyError::Size { bits: 4096, role: Role::Decrypt, .. }), "{refused}");
     // A public key with any modulus suffices for the check of its size.
-    let odd_size = |bits: usize| {
-        let mut n = vec![0xff; bits / 8];
-        n[0] = 0x80;
-        let n = bankrail_jose::base64url::encode(&n);
-        read(&json!({"kty": "RSA", "n": n, "e": "AQAB"})).unwrap()
+    let of_size = |bits: usize| {
+        let mut n = vec![0xff; bits.div_ceil(8)];
+        n[0] = if bits.is_multiple_of(8) { 0x80 } else { 1 << (bits % 8 - 1) };
+        let n = base64url::encode(&n);
+        read(&json!({"kty": "RSA", "n": n, "e": "AQAB"}))
     };
-    let any = KeyOptions::new().sizes(KeySizes::AnyFrom2048);
-    for (bits, specified, allowed) in
-        [(1024, false, false), (2040, false, false), (2048, true, true), (3072, false, true), (4096, false, true)]
-    {
-        let jwk = odd_size(bits);
-        assert_eq!(EncryptionKey::from_jwk(&jwk, &KeyOptions::new()).is_ok(), specified, "{bits}");
-        assert_eq!(EncryptionKey::from_jwk(&jwk, &any).is_ok(), allowed, "{bits}");
+    // Under the default, for messages, and under any size: keys that encrypt, and keys that verify. The specification
+    // limits signing keys in secured payloads only.
+    let rules = [KeySizes::default(), KeySizes::SecuredPayload, KeySizes::AnyFrom2048];
+    for (bits, encrypt, verify) in [
+        (1024, [false; 3], [false; 3]),
+        (2040, [false; 3], [false; 3]),
+        (2047, [false; 3], [false; 3]),
+        (2048, [true; 3], [true; 3]),
+        (2049, [false; 3], [false; 3]),
+        (2056, [false, false, true], [true, false, true]),
+        (3072, [false, false, true], [true, false, true]),
+        (4096, [false, false, true], [true; 3]),
+        (4104, [false, false, true], [true, false, true]),
+        (8184, [false, false, true], [true, false, true]),
+        (8192, [false, false, true], [true, false, true]),
+    ] {
+        let jwk = of_size(bits).unwrap();
+        let options = rules.map(|sizes| KeyOptions::new().sizes(sizes));
+        assert_eq!(options.map(|options| EncryptionKey::from_jwk(&jwk, &options).is_ok()), encrypt, "{bits}");
+        assert_eq!(options.map(|options| VerifyingKey::from_jwk(&jwk, &options).is_ok()), verify, "{bits}");
     }
-    // The specification limits signing keys in secured payloads only, which are checked there.
-    for (bits, accepted) in [(2040, false), (2048, true), (3072, true), (4096, true), (8192, true)] {
-        let key = VerifyingKey::from_jwk(&odd_size(bits), &KeyOptions::new());
-        assert_eq!(key.is_ok(), accepted, "{bits}");
+    for (sizes, bits, role, expected) in [
+        (KeySizes::default(), 2049, Role::Sign, "expected a modulus of 2048 to 8192 bits for signing, found 2049"),
+        (KeySizes::default(), 8200, Role::Verify, "expected a modulus of 2048 to 8192 bits for verifying, found 8200"),
+        (KeySizes::default(), 3072, Role::Decrypt, "expected a modulus of 2048 bits for decryption, found 3072"),
+        (KeySizes::SecuredPayload, 3072, Role::Sign, "expected a modulus of 2048 or 4096 bits for signing, found 3072"),
+        (
+            KeySizes::AnyFrom2048,
+            2040,
+            Role::Encrypt,
+            "expected a modulus of 2048 to 8192 bits for encryption, found 2040",
+        ),
+    ] {
+        assert_eq!(sizes.check(bits, role).unwrap_err().to_string(), expected);
+    }
+    // Longer ones are not even read.
+    let found = of_size(8193).unwrap_err();
+    assert_eq!(found.to_string(), "expected at most 1024 bytes of key material, found 1025");
+}
+
+#[test]
+fn exponents_are_odd_and_from_3_to_33_bits() {
+    for (e, accepted) in [
+        (0_u64, false),
+        (1, false),
+        (2, false),
+        (3, true),
+        (4, false),
+        (65_537, true),
+        (65_538, false),
+        ((1 << 33) - 2, false),
+        ((1 << 33) - 1, true),
+        ((1 << 33) + 1, false),
+    ] {
+        let bytes: Vec<u8> = e.to_be_bytes().into_iter().skip_while(|byte| *byte == 0).collect();
+        let mut jwk: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
+        jwk["e"] = base64url::encode(&bytes).into();
+        assert_eq!(read(&jwk).is_ok(), accepted, "{e}");
+    }
+    let mut even: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
+    even["n"] = base64url::encode(&[0x80; 256]).into();
+    assert!(matches!(read(&even), Err(KeyError::EvenModulus)));
+}
+
+#[test]
+fn private_numbers_may_be_padded_and_public_ones_not() {
+    for name in ["n", "e", "d", "p", "q", "dp", "dq", "qi"] {
+        let mut jwk = private_jwk();
+        let bytes = base64url::decode(jwk[name].as_str().unwrap()).unwrap();
+        jwk[name] = base64url::encode(&[&[0], &bytes[..]].concat()).into();
+        assert_eq!(read(&jwk).is_ok(), !["n", "e"].contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn a_jwk_is_bounded() {
+    let public: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
+    let (n, e) = (&public["n"], &public["e"]);
+    let with = |name: &str, json: &str| Jwk::parse(&format!(r#"{{"kty":"RSA","n":{n},"e":{e},"{name}":{json}}}"#));
+    let nested = |arrays: usize| format!("{}{}", "[".repeat(arrays), "]".repeat(arrays));
+    let array = |elements: usize| format!("[{}]", vec!["0"; elements].join(","));
+    let kid = |length: usize| format!("\"{}\"", "k".repeat(length));
+    assert!(with("kid", &kid(256)).is_ok());
+    assert_eq!(with("kid", &kid(257)).unwrap_err().to_string(), "expected at most 256 bytes as JWK member \"kid\"");
+    assert!(with("x", &nested(5)).is_ok() && with("x", &nested(6)).is_err());
+    // The object, its three members and the array are five values.
+    assert!(with("x", &array(251)).is_ok() && with("x", &array(252)).is_err());
+    let padded = |text: &str, length: usize| format!("{text}{}", " ".repeat(length - text.len()));
+    let text = public.to_string();
+    assert!(Jwk::parse(&padded(&text, 64 * 1024)).is_ok() && Jwk::parse(&padded(&text, 64 * 1024 + 1)).is_err());
+
+    let with = |json: &str| JwkSet::parse(&format!(r#"{{"keys":[],"x":{json}}}"#)).is_ok();
+    assert!(with(&nested(7)) && !with(&nested(8)));
+    assert!(with(&array(8189)) && !with(&array(8190)));
+    let keys = |count: usize| format!(r#"{{"keys":[{}]}}"#, vec![r#"{"kty":"EC"}"#; count].join(","));
+    assert_eq!(JwkSet::parse(&keys(64)).unwrap().unusable().len(), 64);
+    assert!(matches!(JwkSet::parse(&keys(65)), Err(KeyError::TooManyKeys { found: 65, max: 64 })));
+    let longest = 256 * 1024;
+    assert!(
+        JwkSet::parse(&padded(&keys(1), longest)).is_ok() && JwkSet::parse(&padded(&keys(1), longest + 1)).is_err()
+    );
+}
+
+#[test]
+fn key_material_is_bounded() {
+    let too_long = |found: Result<(), KeyError>| matches!(found, Err(KeyError::TooLong { max: 65_536, .. }));
+    for (length, refused) in [(65_536, false), (65_537, true)] {
+        let bytes = vec![0; length];
+        assert_eq!(too_long(PrivateKey::from_pkcs8_der(&bytes).map(drop)), refused, "{length}");
+        assert_eq!(too_long(PrivateKey::from_pkcs1_der(&bytes).map(drop)), refused, "{length}");
+        assert_eq!(too_long(PublicKey::from_spki_der(&bytes).map(drop)), refused, "{length}");
+        assert_eq!(too_long(PublicKey::from_pkcs1_der(&bytes).map(drop)), refused, "{length}");
+        #[cfg(feature = "x509")]
+        assert_eq!(too_long(bankrail_jose::Certificate::from_der(&bytes).map(drop)), refused, "{length}");
+    }
+}
+
+/// A number with fewer digits is the same number, but not the same signature or encrypted key.
+#[test]
+fn a_signature_and_an_encrypted_key_are_as_long_as_the_modulus() {
+    for keys in backends() {
+        let verifying = VerifyingKey::from_public_key(SIGNING.verifying_key().public_key().clone(), &keys).unwrap();
+        let messages = (0_u32..).map(u32::to_be_bytes);
+        let signed = messages.map(|message| (message, SIGNING.sign(&message).unwrap()));
+        let (message, signature) = signed.into_iter().find(|(_, signature)| signature[0] == 0).unwrap();
+        verifying.verify(&message, &signature).unwrap();
+        for other in [&signature[1..], &[&[0], &signature[..]].concat()] {
+            assert!(verifying.verify(&message, other).is_err(), "{} bytes", other.len());
+        }
+
+        let private = PrivateKey::from_pem(&DECRYPTION.to_pkcs8_pem()).unwrap();
+        let decryption = DecryptionKey::from_private_key(&private, &keys).unwrap();
+        assert_eq!(decryption.encrypted_len(), 256);
+        let content_key = [7; 64];
+        let mut encrypted = std::iter::repeat_with(|| decryption.encryption_key().encrypt(&content_key).unwrap());
+        let encrypted = encrypted.find(|encrypted| encrypted[0] == 0).unwrap();
+        assert_eq!(*decryption.content_key(&encrypted).unwrap().expose_secret(), content_key);
+        for other in [&encrypted[1..], &[&[0], &encrypted[..]].concat()] {
+            assert!(decryption.decrypt(other).is_err(), "{} bytes", other.len());
+            assert_ne!(*decryption.content_key(other).unwrap().expose_secret(), content_key, "{}", other.len());
+        }
     }
 }
 
@@ -108,9 +237,9 @@ fn numbers_that_do_not_fit_are_refused() {
         let mut jwk = good.clone();
         jwk.as_object_mut().unwrap().remove(name);
         assert!(read(&jwk).is_err(), "{name}");
-        let mut bytes = bankrail_jose::base64url::decode(good[name].as_str().unwrap()).unwrap();
+        let mut bytes = base64url::decode(good[name].as_str().unwrap()).unwrap();
         *bytes.last_mut().unwrap() ^= 2;
-        let changed = change(name, bankrail_jose::base64url::encode(&bytes).into());
+        let changed = change(name, base64url::encode(&bytes).into());
         assert!(matches!(changed, Err(KeyError::Inconsistent)), "{name}");
         for value in [json!("AA"), json!("AQ"), json!(""), json!("A"), json!("="), json!(5), json!(null)] {
             assert!(change(name, value).is_err(), "{name}");
@@ -195,6 +324,16 @@ fn a_jwk_is_used_for_what_it_says_only() {
     assert_eq!(allowed(&[("alg", json!("RSA-OAEP"))]), [false, false, true, true]);
     assert_eq!(allowed(&[("key_ops", json!(["sign"]))]), [true, false, false, false]);
     assert_eq!(allowed(&[("key_ops", json!(["verify", "wrapKey"]))]), [false, true, true, false]);
+    for (op, roles) in [
+        ("verify", [false, true, false, false]),
+        ("wrapKey", [false, false, true, false]),
+        ("encrypt", [false, false, true, false]),
+        ("unwrapKey", [false, false, false, true]),
+        ("decrypt", [false, false, false, true]),
+        ("deriveKey", [false; 4]),
+    ] {
+        assert_eq!(allowed(&[("key_ops", json!([op]))]), roles, "{op}");
+    }
     assert_eq!(allowed(&[("key_ops", json!([]))]), [false; 4]);
     assert_eq!(allowed(&[("use", json!("sig")), ("key_ops", json!(["unwrapKey"]))]), [false; 4]);
     for refused in [json!("sign"), json!(["sign", "sign"]), json!([1]), json!(null)] {
@@ -203,6 +342,22 @@ fn a_jwk_is_used_for_what_it_says_only() {
     assert!(with(&[("use", json!(1))]).is_err());
     let public = Jwk::parse(&SIGNING.verifying_key().to_jwk()).unwrap();
     assert!(public.allows(Role::Sign).is_err() && public.allows(Role::Verify).is_ok());
+}
+
+#[test]
+fn a_key_without_a_use_is_a_jwk_for_any() {
+    let key_pair = PrivateKey::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
+    let public = Jwk::from(key_pair.public_key());
+    let private = Jwk::from(key_pair);
+    assert!(public.private_key().is_none() && private.private_key().is_some());
+    for role in [Role::Sign, Role::Verify, Role::Encrypt, Role::Decrypt] {
+        assert!(private.allows(role).is_ok());
+        assert_eq!(public.allows(role).is_ok(), matches!(role, Role::Verify | Role::Encrypt), "{role}");
+    }
+    let written = [SIGNING.verifying_key().to_jwk(), DECRYPTION.encryption_key().to_jwk()];
+    let written = written.map(|jwk| serde_json::from_str::<Value>(&jwk).unwrap());
+    let named = |name: &str| written.each_ref().map(|jwk| jwk[name].as_str().unwrap());
+    assert_eq!((named("use"), named("alg")), (["sig", "enc"], ["RS256", "RSA-OAEP"]));
 }
 
 #[test]
@@ -222,8 +377,6 @@ fn a_set_keeps_what_can_be_used_and_says_why_not_the_rest() {
     for refused in [r#"{}"#, r#"{"keys":{}}"#, r#"[]"#, r#"{"keys":[],"keys":[]}"#] {
         assert!(JwkSet::parse(refused).is_err(), "{refused}");
     }
-    let many = vec![r#"{"kty":"EC"}"#; 65].join(",");
-    assert!(matches!(JwkSet::parse(&format!(r#"{{"keys":[{many}]}}"#)), Err(KeyError::TooManyKeys { found: 65, .. })));
 }
 
 #[test]
@@ -231,7 +384,7 @@ fn a_key_of_a_set_that_is_meant_but_cannot_be_used_is_reported() {
     let wide = DECRYPTION.encryption_key().to_jwk();
     let mut odd_size: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
     let bytes = [&[0x80][..], &[0xff; 127]].concat();
-    odd_size["n"] = bankrail_jose::base64url::encode(&bytes).into();
+    odd_size["n"] = base64url::encode(&bytes).into();
     let good = SIGNING.verifying_key().to_jwk();
     let read = |keys: &[&str]| JwkSet::parse(&format!(r#"{{"keys":[{}]}}"#, keys.join(","))).unwrap();
     let odd_size = odd_size.to_string();
@@ -304,6 +457,16 @@ fn one_key_for_two_uses_is_left_out_of_a_set() {
     let found: Vec<_> = both.unusable().iter().map(|key| (key.index, key.error.to_string())).collect();
     let text = |other| format!("key {other} of the set has the same modulus and another use");
     assert_eq!(found, [(0, text(2)), (2, text(0))]);
+    // The use of a private key can be stated for its private half alone.
+    let private = |op: &str| {
+        let mut jwk = private_jwk();
+        jwk.as_object_mut().unwrap().retain(|name, _| !["use", "alg"].contains(&name.as_str()));
+        jwk["key_ops"] = json!([op]);
+        jwk.to_string()
+    };
+    for (one, other, kept) in [("sign", "decrypt", 0), ("sign", "unwrapKey", 0), ("sign", "verify", 2)] {
+        assert_eq!(set(&[&private(one), &private(other)]).keys().len(), kept, "{one} {other}");
+    }
     // The same key twice for one use is accepted, and so is a key that is bound to no use.
     jwk.as_object_mut().unwrap().retain(|name, _| !["use", "alg"].contains(&name.as_str()));
     assert_eq!(set(&[&signs, &signs, &jwk.to_string(), &other]).keys().len(), 4);
@@ -333,6 +496,9 @@ fn printing_a_private_key_shows_none_of_it() {
     let key_pair = PrivateKey::from_pem(&SIGNING.to_pkcs8_pem()).unwrap();
     let decryption = DecryptionKey::from_private_key(&key_pair, &KeyOptions::new()).unwrap();
     let parsed = read(&jwk).unwrap();
+    let public = format!("{:?}", SIGNING.verifying_key());
+    assert!(public.contains("VerifyingKey") && public.contains("2048"), "{public}");
+    assert!(format!("{key_pair:?}").starts_with("PrivateKey(PublicKey"), "{key_pair:?}");
     let printed = format!("{:?} {key_pair:?} {decryption:?} {parsed:?}", *SIGNING);
     for name in ["d", "p", "q", "dp", "dq", "qi"] {
         assert!(!printed.contains(&jwk[name].as_str().unwrap()[..8]), "{name}");

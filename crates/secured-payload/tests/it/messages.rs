@@ -2,12 +2,14 @@
 
 use crate::shared::{DECRYPTION, SIGNING, backends, outsider, parts};
 use bankrail_jose::jws::{self, JwsHeader};
-use bankrail_jose::{DecryptionKey, KeySet, RsaSize, SelectError, SigningKey};
+use bankrail_jose::remote::RemoteError;
+use bankrail_jose::{DecryptionKey, KeyError, KeySet, Role, RsaSize, SelectError, SigningKey, base64url};
 use bankrail_secured_payload::{
     OpenError, OpenErrorKind, OpenOptions, Opened, Opener, Recipient, SealError, SealOptions, Sealer, SecuredPayload,
     UnsignedMessage, unverified_kid,
 };
 use bankrail_values::MAX_MESSAGE_BYTES;
+use bankrail_values::json::{self, JsonLimits};
 use proptest::prelude::*;
 
 fn signed(payload: &[u8]) -> String {
@@ -62,12 +64,79 @@ fn a_signing_key_of_another_size_than_2048_or_4096_bits_neither_seals_nor_opens(
             Ok(_) => assert!(accepted, "{size:?}"),
             Err(error) => assert!(!accepted && matches!(error, SealError::SigningKeySize { bits: 3072 }), "{error}"),
         }
-        // An outsider's message, signed by a key that the receiver knows.
+        // A receiver does not take such a key.
+        let opener = Opener::new(DECRYPTION.clone(), signing.verifying_key(), OpenOptions::new());
+        match opener {
+            Ok(_) => assert!(accepted, "{size:?}"),
+            Err(error) => {
+                assert!(!accepted && matches!(error, KeyError::Size { bits: 3072, role: Role::Verify, .. }));
+                assert_eq!(error.to_string(), "expected a modulus of 2048 or 4096 bits for verifying, found 3072");
+            }
+        }
+        let two = KeySet::new([SIGNING.verifying_key(), signing.verifying_key()]).unwrap();
+        assert_eq!(Opener::new(DECRYPTION.clone(), two, OpenOptions::new()).is_ok(), accepted, "{size:?}");
+        // If it takes the place of another one, nothing that it signs is opened.
+        let theirs = KeySet::from(SIGNING.verifying_key());
+        let opener = Opener::new(DECRYPTION.clone(), theirs.clone(), OpenOptions::new()).unwrap();
+        theirs.replace([signing.verifying_key()]).unwrap();
         let signed = jws::sign(&signing, &JwsHeader::new(), b"{}").unwrap();
-        let foreign = outsider::encrypt(outsider::HEADER, signed.as_bytes());
-        let opened = Opener::new(DECRYPTION.clone(), signing.verifying_key(), OpenOptions::new()).open(&foreign);
-        assert_eq!(opened.is_ok(), accepted, "{size:?}");
+        let opened = opener.open(&outsider::encrypt(outsider::HEADER, signed.as_bytes()));
+        assert_eq!(opened.err().map(|error| error.kind()), (!accepted).then_some(OpenErrorKind::Rejected), "{size:?}");
     }
+}
+
+#[test]
+fn a_message_is_written_into_the_room_that_it_needs() {
+    let keys = backends().next().unwrap();
+    for payload in ["1", "12", "123", "1234"] {
+        let sealed = keys.sealer().seal(payload.as_bytes()).unwrap();
+        assert_eq!(sealed.capacity(), sealed.len(), "{payload}");
+        assert_eq!(keys.opener().open(&sealed).unwrap().into_json(), payload.as_bytes());
+    }
+}
+
+#[test]
+fn both_headers_have_at_most_4_kib_by_default() {
+    let keys = backends().next().unwrap();
+    let with = |header: &str, bytes: usize| {
+        header.replace('}', &format!(r#","x":"{}"}}"#, "x".repeat(bytes - header.len() - 7)))
+    };
+    let outer = |bytes: usize| {
+        let header = with(outsider::HEADER, bytes);
+        assert_eq!(header.len(), bytes);
+        keys.opener().open(&outsider::encrypt(&header, signed(b"{}").as_bytes()))
+    };
+    assert!(outer(4096).is_ok());
+    assert_eq!(outer(4097).unwrap_err().kind(), OpenErrorKind::Malformed);
+    let inner = |bytes: usize| {
+        let header = with(r#"{"alg":"RS256"}"#, bytes);
+        let input = format!("{}.e30", base64url::encode(header.as_bytes()));
+        let signature = base64url::encode(&SIGNING.sign(input.as_bytes()).unwrap());
+        keys.opener().open(&outsider::encrypt(outsider::HEADER, format!("{input}.{signature}").as_bytes()))
+    };
+    assert!(inner(4096).is_ok());
+    assert!(matches!(inner(4097), Err(OpenError::Rejected)));
+}
+
+#[test]
+fn each_error_says_what_the_sender_may_know_and_whether_a_retry_can_help() {
+    let remote = |error: RemoteError| OpenError::from(error);
+    let invalid = "the secured payload is not valid";
+    let busy = "the payload cannot be processed at present";
+    let json = json::check(b"{", &JsonLimits::new()).unwrap_err();
+    for (error, message, status, retryable) in [
+        (OpenError::Rejected, invalid, 400, false),
+        (OpenError::OtherType, invalid, 400, false),
+        (OpenError::from(SelectError::UnknownKid { keys: 1 }), invalid, 400, false),
+        (OpenError::PayloadInvalid(json), "the payload is not valid JSON", 400, false),
+        (remote(RemoteError::retryable("busy")), busy, 500, true),
+        (remote(RemoteError::permanent("gone")), busy, 500, false),
+    ] {
+        assert_eq!((error.public_message(), error.http_status()), (message, status), "{error}");
+        assert_eq!(error.is_retryable(), retryable, "{error}");
+    }
+    let unnamed = OpenError::NoSigningKey { kid: None, reason: SelectError::KidRequired { keys: 5 } };
+    assert_eq!(unnamed.to_string(), "expected a kid in the token, as 5 keys are too many to try, found none");
 }
 
 #[test]
@@ -109,7 +178,7 @@ fn keys_rotate_while_in_use() {
     let [was, is] = ["was", "is"].map(|kid| SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid(kid));
     let ours = KeySet::new([old.clone(), new.clone()]).unwrap();
     let theirs = KeySet::new([was.verifying_key(), is.verifying_key()]).unwrap();
-    let opener = Opener::new(ours.clone(), theirs.clone(), OpenOptions::new());
+    let opener = Opener::new(ours.clone(), theirs.clone(), OpenOptions::new()).unwrap();
     for (signing, decryption) in [(&was, &old), (&is, &new)] {
         let named = Sealer::new(signing.clone(), decryption.encryption_key(), SealOptions::new()).seal(b"{}").unwrap();
         let opened = opener.open(&named).unwrap();
@@ -212,6 +281,16 @@ fn a_signed_text_that_is_not_json_is_the_known_sender_s_fault() {
         let unread = keys.opener_with(OpenOptions::new().check_json(false));
         let opened = unread.open(&outsider::encrypt(outsider::HEADER, signed(payload).as_bytes())).unwrap();
         assert_eq!(opened.json(), payload);
+        let unread = keys.opener().without_json_check();
+        let opened = unread.open(&outsider::encrypt(outsider::HEADER, signed(payload).as_bytes())).unwrap();
+        assert_eq!(opened.json(), payload);
+        // It is checked whatever names the recipient.
+        let named = jws::sign(&SIGNING, &JwsHeader::new().member("aud", "b").unwrap(), payload).unwrap();
+        for recipient in [Recipient::header("aud", "b"), Recipient::claim("aud", "b")] {
+            let opener = keys.opener_with(OpenOptions::new().recipient(recipient));
+            let error = opener.open(&outsider::encrypt(outsider::HEADER, named.as_bytes())).unwrap_err();
+            assert!(matches!(error, OpenError::PayloadInvalid(_)), "{error}");
+        }
     }
     let opened = opener.open(&outsider::encrypt(outsider::HEADER, signed(b" [1] ").as_bytes())).unwrap();
     assert_eq!(opened.json(), b" [1] ");
@@ -260,13 +339,15 @@ proptest! {
 
 #[test]
 fn the_kid_for_the_log_is_bounded_and_optional() {
-    let with = |header: &str| unverified_kid(&format!("{}.x", bankrail_jose::base64url::encode(header.as_bytes())));
+    let with = |header: &str| unverified_kid(&format!("{}.x", base64url::encode(header.as_bytes())));
     assert_eq!(with(r#"{"kid":"a\nb","alg":"any"}"#).as_deref(), Some(r#""a\nb""#));
     assert_eq!(with(&format!(r#"{{"kid":"{}"}}"#, "k".repeat(100))).unwrap().chars().count(), 43);
     for none in [r#"{}"#, r#"{"kid":1}"#, r#"{"kid":"a","kid":"b"}"#, "[]", ""] {
         assert_eq!(with(none), None, "{none}");
     }
-    assert_eq!(with(&format!(r#"{{"kid":"a","x":"{}"}}"#, "x".repeat(4 * 1024))), None);
+    let long = |bytes: usize| format!(r#"{{"kid":"a","x":"{}"}}"#, "x".repeat(bytes - 18));
+    assert_eq!(long(4096).len(), 4096);
+    assert_eq!((with(&long(4096)).as_deref(), with(&long(4097))), (Some(r#""a""#), None));
     for none in ["", "eyJraWQiOiJhIn0", ".", "*.x"] {
         assert_eq!(unverified_kid(none), None, "{none}");
     }

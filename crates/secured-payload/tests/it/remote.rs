@@ -2,8 +2,10 @@
 
 use crate::shared::{DECRYPTION, Keys, SIGNING, backends, outsider};
 use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest};
-use bankrail_jose::{DecryptionKey, EncryptionKey, KeySet, RsaSize, SigningKey, VerifyingKey};
-use bankrail_secured_payload::{OpenError, OpenErrorKind, OpenOptions, Opener, SealError, SealOptions, Sealer};
+use bankrail_jose::{DecryptionKey, EncryptionKey, KeyError, KeySet, RsaSize, SigningKey, VerifyingKey};
+use bankrail_secured_payload::{
+    OpenError, OpenErrorKind, OpenOptions, Opener, SealError, SealOptions, SealedMessage, Sealer,
+};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -73,7 +75,7 @@ fn remote_keys_seal_and_open() {
                 .unwrap();
         assert_eq!(local.open(&compact).unwrap().json(), b"{}");
         assert_eq!(
-            now(Opener::remote(service, verifying, OpenOptions::new()).open_remote(&compact)).unwrap().json(),
+            now(Opener::remote(service, verifying, OpenOptions::new()).unwrap().open_remote(&compact)).unwrap().json(),
             b"{}"
         );
     }
@@ -93,8 +95,8 @@ fn two_remote_keys_overlap() {
         let old = service(0, DECRYPTION.clone());
         let new = service(1, DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
         let both: [Arc<dyn RemoteDecrypter>; 2] = [old.clone(), new.clone()];
-        let both = Opener::remote(KeySet::new(both).unwrap(), old.verifying.clone(), OpenOptions::new());
-        let only_old = Opener::remote(Arc::clone(&old), old.verifying.clone(), OpenOptions::new());
+        let both = Opener::remote(KeySet::new(both).unwrap(), old.verifying.clone(), OpenOptions::new()).unwrap();
+        let only_old = Opener::remote(Arc::clone(&old), old.verifying.clone(), OpenOptions::new()).unwrap();
         for service in [&old, &new] {
             let compact = Sealer::new(service.signing.clone(), service.encryption.clone(), SealOptions::new())
                 .seal(b"{}")
@@ -111,7 +113,7 @@ fn two_remote_keys_overlap() {
 fn a_failed_decryption_looks_like_a_wrong_tag() {
     let keys = backends().next().unwrap();
     let (good, verifying) = (keys.sealer().seal(b"{}").unwrap(), keys.verifying());
-    let opener = Opener::remote(Service::new(keys, false), verifying, OpenOptions::new());
+    let opener = Opener::remote(Service::new(keys, false), verifying, OpenOptions::new()).unwrap();
     let mut bad_key = crate::shared::parts(&good);
     bad_key[1][100] ^= 1;
     let mut bad_tag = crate::shared::parts(&good);
@@ -130,7 +132,7 @@ fn an_unreachable_key_is_a_retryable_local_fault() {
     let sealed =
         now(Sealer::new(Arc::clone(&service), service.encryption.clone(), SealOptions::new()).seal_remote(b"{}"));
     assert!(matches!(sealed, Err(SealError::Sign(_))));
-    let error = now(Opener::remote(service, verifying, OpenOptions::new()).open_remote(&good)).unwrap_err();
+    let error = now(Opener::remote(service, verifying, OpenOptions::new()).unwrap().open_remote(&good)).unwrap_err();
     assert_eq!((error.kind(), error.is_retryable(), error.http_status()), (OpenErrorKind::Unavailable, true, 500));
 }
 
@@ -142,11 +144,36 @@ fn a_remote_signer_is_replaced_while_it_is_in_use() {
     };
     let (old, new) = (service("old"), service("new"));
     let theirs = KeySet::new([old.verifying.clone(), new.verifying.clone()]).unwrap();
-    let opener = Opener::new(DECRYPTION.clone(), theirs, OpenOptions::new());
+    let opener = Opener::new(DECRYPTION.clone(), theirs, OpenOptions::new()).unwrap();
     let sealer = Sealer::new(old, new.encryption.clone(), SealOptions::new());
     let in_use = sealer.clone();
     let kid = || opener.open(&now(in_use.seal_remote(b"{}")).unwrap()).unwrap().signing_kid().map(str::to_owned);
     assert_eq!(kid().as_deref(), Some("old"));
     sealer.replace_signing_key(new);
     assert_eq!(kid().as_deref(), Some("new"));
+}
+
+#[test]
+fn a_verifying_key_of_another_size_is_refused_beside_a_remote_key_too() {
+    let service = Service::new(backends().next().unwrap(), false);
+    let verifying = SigningKey::generate(RsaSize::Rsa3072).unwrap().verifying_key();
+    let refused = Opener::remote(service, verifying, OpenOptions::new());
+    assert!(matches!(refused, Err(KeyError::Size { bits: 3072, .. })));
+}
+
+#[test]
+fn an_encrypted_key_of_another_length_is_refused_before_a_remote_key_is_used() {
+    let keys = backends().next().unwrap();
+    let (public, senders) = (keys.encryption(), KeySet::from(keys.verifying()));
+    let good = keys.sealer().seal(b"{}").unwrap();
+    for (length, fits) in [(255, false), (256, true), (257, false)] {
+        let mut parts = crate::shared::parts(&good);
+        parts[1].resize(length, 0);
+        let message = crate::shared::compact(&parts);
+        let received = SealedMessage::parse(&message, &OpenOptions::new()).unwrap();
+        assert_eq!(received.check_for(&public).is_ok(), fits, "{length}");
+        let decrypted = keys.decryption.decrypt(received.encrypted_key());
+        let outcome = decrypted.map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key);
+        assert_eq!(received.finish(&outcome, &public, &senders).is_ok(), fits, "{length}");
+    }
 }

@@ -56,7 +56,7 @@ impl Keys {
     }
 
     pub(crate) fn opener_with(&self, options: OpenOptions) -> Opener {
-        Opener::new(self.decryption.clone(), self.verifying(), options)
+        Opener::new(self.decryption.clone(), self.verifying(), options).unwrap()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Keys from a file or a folder of files.
 
 use super::{RenewFuture, SenderKeys};
-use bankrail_jose::{Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, VerifyingKey};
+use bankrail_jose::{Jwk, JwkSet, KeyError, KeyOptions, KeySet, KeySetError, PublicKey, VerifyingKey};
 use bankrail_values::excerpt;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,7 +45,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 /// for key in unusable {
 ///     eprintln!("{key}");
 /// }
-/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::new());
+/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::new())?;
 /// // Reads the folder again when a message is signed under an unknown `kid`.
 /// let options = ReceiversOptions::new().sender_keys(Arc::new(theirs));
 /// # let _ = (opener, options);
@@ -340,13 +340,15 @@ fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
     if text.len() as u64 > MAX_BYTES {
         return Err(KeyFileFault::TooLarge { max: MAX_BYTES });
     }
+    let options = super::key_options();
     let (mut keys, unusable) = if !text.trim_start().starts_with('{') {
-        (vec![VerifyingKey::from_pem(&text).map_err(|error| KeyFileFault::key(&error))?], Vec::new())
+        let key = PublicKey::from_pem(&text).and_then(|key| VerifyingKey::from_public_key(key, &options));
+        (vec![key.map_err(|error| KeyFileFault::key(&error))?], Vec::new())
     } else if is_set(file, &text) {
-        from_set(&JwkSet::parse(&text).map_err(|error| KeyFileFault::key(&error))?)
+        from_set(&JwkSet::parse(&text).map_err(|error| KeyFileFault::key(&error))?, &options)
     } else {
         let jwk = Jwk::parse(&text).map_err(|error| KeyFileFault::key(&error))?;
-        let key = VerifyingKey::from_jwk(&jwk, &KeyOptions::default());
+        let key = VerifyingKey::from_jwk(&jwk, &options);
         (vec![key.map_err(|error| KeyFileFault::key(&error))?], Vec::new())
     };
     if let ([key], true, Some(name)) = (keys.as_mut_slice(), in_folder, file.file_stem())
@@ -363,8 +365,8 @@ fn is_set(file: &Path, text: &str) -> bool {
 }
 
 /// The keys of a JWK set for verifying. Keys for other uses are no faults, unless there is no other key.
-fn from_set(set: &JwkSet) -> FileKeys {
-    let (keys, refused) = set.for_use::<VerifyingKey>(&KeyOptions::default());
+fn from_set(set: &JwkSet, options: &KeyOptions) -> FileKeys {
+    let (keys, refused) = set.for_use::<VerifyingKey>(options);
     let unusable = set.unusable().iter().chain(&refused);
     let unusable = unusable.map(|key| (key.kid.clone(), KeyFileFault::key(&key.error)));
     (keys.into_iter().map(|(_, key)| key).collect(), unusable.collect())

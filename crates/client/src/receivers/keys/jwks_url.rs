@@ -6,7 +6,7 @@ use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::measure;
 use bankrail_http::tls::{TlsError, TlsRoots};
 use bankrail_http::{AddressError, BodyReader, EndpointUrl};
-use bankrail_jose::{JwkSet, KeyError, KeyOptions, KeySet, KeySetError, VerifyingKey};
+use bankrail_jose::{JwkSet, KeyError, KeySet, KeySetError, VerifyingKey};
 use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use std::error::Error;
@@ -39,7 +39,7 @@ const MAX_ETAG: usize = 256;
 ///
 /// # async fn example(mine: bankrail_jose::DecryptionKey) -> Result<(), Box<dyn std::error::Error>> {
 /// let theirs = JwksUrl::fetch("https://bank.example/keys.jwks", JwksUrlOptions::new()).await?;
-/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::customer());
+/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::customer())?;
 /// let options = ReceiversOptions::new().sender_keys(Arc::new(theirs.clone()));
 /// tokio::spawn(async move { theirs.run(std::future::pending()).await });
 /// # let _ = (opener, options);
@@ -268,7 +268,7 @@ async fn get(
 /// The usable keys of a JWK set. The others are logged.
 fn usable(text: &str) -> Result<Vec<VerifyingKey>, JwksUrlError> {
     let set = JwkSet::parse(text).map_err(JwksUrlError::Set)?;
-    let keys = KeySet::<VerifyingKey>::from_jwk_set(&set, &KeyOptions::default());
+    let keys = KeySet::<VerifyingKey>::from_jwk_set(&set, &super::key_options());
     let (keys, refused) = keys.map_err(JwksUrlError::KeySet)?;
     for key in refused.iter().chain(set.unusable()) {
         tracing::warn!(index = key.index, kid = key.kid.as_deref(), error = %key.error, "a verifying key is unusable");

@@ -32,7 +32,7 @@ pub(crate) fn sealer(customer: usize) -> Arc<Sealer> {
 
 fn opener(customer: usize) -> Opener {
     let (signing, customers) = keys();
-    Opener::new(customers[customer].clone(), signing.verifying_key(), OpenOptions::new())
+    Opener::new(customers[customer].clone(), signing.verifying_key(), OpenOptions::new()).unwrap()
 }
 
 /// What the receiver does with the next request.
