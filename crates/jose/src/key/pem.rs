@@ -119,6 +119,14 @@ mod tests {
         ] {
             assert!(matches!(decode(text), Err(KeyError::Encrypted)), "{text}");
         }
-        assert!(matches!(decode(&"x".repeat(MAX_LEN + 1)), Err(KeyError::TooLong { .. })));
+        let block = "-----BEGIN X-----\nAAAA\n-----END X-----";
+        let padded = |length: usize| format!("{block}{}", " ".repeat(length - block.len()));
+        assert!(decode(&padded(64 * 1024)).is_ok());
+        assert!(matches!(decode(&padded(64 * 1024 + 1)), Err(KeyError::TooLong { found: 65_537, max: 65_536 })));
+        for (length, accepted) in [(64, true), (65, false)] {
+            let label = "L".repeat(length);
+            let block = format!("-----BEGIN {label}-----\nAAAA\n-----END {label}-----");
+            assert_eq!(decode(&block).is_ok(), accepted, "{length}");
+        }
     }
 }

@@ -49,6 +49,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn each_prime_from_3_to_167_counts() {
+        let primes: Vec<u32> = (3..=167).filter(|number| (2..*number).all(|factor| number % factor != 0)).collect();
+        assert_eq!(primes, PRIMES);
+        let product = PRIMES.iter().fold(BigUint::from(1_u32), |product, prime| product * BigUint::from(*prime));
+        for prime in PRIMES {
+            // Marked modulo each other prime, with each remainder of this one.
+            for times in 0..prime {
+                let n = BigUint::from(GENERATOR) + &product / BigUint::from(prime) * BigUint::from(times);
+                let (remainder, mut powers) = (&n % BigUint::from(prime), vec![1]);
+                while powers.len() < 168 {
+                    powers.push(powers[powers.len() - 1] * GENERATOR % prime);
+                }
+                let marked = powers.iter().any(|power| BigUint::from(*power) == remainder);
+                let key = rsa::RsaPublicKey::new_unchecked(n, BigUint::from(3_u32));
+                assert_eq!(is_marked(&key), marked, "{times} of {prime}");
+            }
+        }
+    }
+
     /// The probability that a random modulus is marked: the product over the primes of the share of residues that are
     /// powers of the generator.
     #[test]

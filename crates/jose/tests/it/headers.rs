@@ -1,5 +1,6 @@
 //! Headers of tokens, read by rules.
 
+use bankrail_jose::base64url;
 use bankrail_jose::header::{HeaderRules, JoseHeader, JoseHeaderError, is_media_type};
 
 fn jws(json: &str) -> Result<JoseHeader, JoseHeaderError> {
@@ -64,6 +65,49 @@ fn what_is_not_the_profile_is_refused() {
         assert!(jwe(json, true).is_err(), "{json}");
     }
     assert!(jwe(r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false).is_err());
+}
+
+#[test]
+fn members_with_a_meaning_are_texts() {
+    for name in ["alg", "enc", "kid", "typ", "cty", "zip"] {
+        for rules in [HeaderRules::signature(1024), HeaderRules::encryption(1024, true)] {
+            let found = JoseHeader::from_json(format!(r#"{{"{name}":1}}"#).as_bytes(), &rules).unwrap_err();
+            assert_eq!(found.to_string(), format!("expected text as header member {name:?}"));
+        }
+    }
+}
+
+#[test]
+fn a_header_is_bounded() {
+    let of = |value: &str| jws(&format!(r#"{{"alg":"RS256","x":{value}}}"#)).is_ok();
+    let nested = |arrays: usize| format!("{}{}", "[".repeat(arrays), "]".repeat(arrays));
+    assert!(of(&nested(7)) && !of(&nested(8)));
+    // The object, `alg` and the array are three values.
+    let array = |elements: usize| format!("[{}]", vec!["0"; elements].join(","));
+    assert!(of(&array(61)) && !of(&array(62)));
+    let json = |bytes: usize| format!(r#"{{"alg":"RS256","x":"{}"}}"#, "x".repeat(bytes - 22));
+    let rules = HeaderRules::signature(1024);
+    assert_eq!(json(1024).len(), 1024);
+    assert!(jws(&json(1024)).is_ok());
+    assert!(matches!(jws(&json(1025)), Err(JoseHeaderError::NotObject(_))));
+    let parse = |bytes: usize| JoseHeader::parse(&base64url::encode(json(bytes).as_bytes()), &rules);
+    assert!(parse(1024).is_ok());
+    assert!(matches!(parse(1025), Err(JoseHeaderError::TooLong { found: 1367, max: 1366 })));
+}
+
+#[test]
+fn an_error_names_its_member() {
+    for (json, member) in [
+        (r#"{}"#, Some("alg")),
+        (r#"{"alg":1}"#, Some("alg")),
+        (r#"{"alg":"RS256","crit":[]}"#, Some("crit")),
+        (r#"{"alg":"RS512"}"#, Some("alg")),
+        ("[]", None),
+    ] {
+        assert_eq!(jws(json).unwrap_err().member(), member, "{json}");
+    }
+    let found = JoseHeaderError::unsupported("alg", "RS256", "a\n");
+    assert_eq!(found.to_string(), r#"expected "RS256" as header member "alg", found "a\n""#);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sets of keys: which key a token is checked with.
 
-use bankrail_jose::{KeyLookup, KeySet, KeySetError, Keyed, SelectError};
+use bankrail_jose::{CurrentKey, KeyLookup, KeySet, KeySetError, Keyed, SelectError};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Key(Option<&'static str>, u8);
@@ -26,6 +26,8 @@ fn a_name_selects_and_an_unknown_name_is_refused() {
 #[test]
 fn trying_all_is_bounded() {
     let names = ["a", "b", "c", "d", "e"];
+    let four = KeySet::new(["a", "b", "c", "d"].map(|name| Key(Some(name), 7))).unwrap();
+    assert_eq!(found(&four, None), Ok(vec![7; 4]));
     let set = KeySet::new(names.map(|name| Key(Some(name), 0))).unwrap();
     assert_eq!(found(&set, None), Err(SelectError::KidRequired { keys: 5 }));
     assert!(found(&set, Some("e")).is_ok());
@@ -48,6 +50,10 @@ fn sets_that_would_be_a_guess_are_refused() {
     assert!(matches!(twice, KeySetError::DuplicateKid { kid } if kid == "a"));
     assert!(matches!(make(vec![Key(Some("a"), 1), Key(None, 2)]), KeySetError::PartlyNamed));
     assert!(matches!(make(vec![Key(None, 1); 65]), KeySetError::TooMany { max: 64 }));
+    const NAMES: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/*";
+    let named = |count: usize| (0..count).map(|at| Key(Some(&NAMES[at..=at]), 0)).collect::<Vec<_>>();
+    assert_eq!(found(&KeySet::new(named(64)).unwrap(), Some("/")), Ok(vec![0]));
+    assert!(matches!(make(named(65)), KeySetError::TooMany { max: 64 }));
     assert!(KeySet::new(vec![Key(None, 1); 4]).is_ok());
     assert!(matches!(make(vec![Key(None, 1); 5]), KeySetError::TooManyUnnamed { max: 4 }));
 }
@@ -62,4 +68,11 @@ fn clones_share_a_replacement_and_a_refused_one_changes_nothing() {
     assert_eq!(found(&clone, Some("new")), Ok(vec![2]));
     assert!(found(&clone, Some("old")).is_err());
     assert_eq!(before.as_slice(), [Key(Some("old"), 1)]);
+}
+
+#[test]
+fn printing_shows_the_keys() {
+    let key = Key(Some("k"), 7);
+    assert_eq!(format!("{:?}", KeySet::from(key.clone())), r#"KeySet([Key(Some("k"), 7)])"#);
+    assert_eq!(format!("{:?}", CurrentKey::new(key)), r#"CurrentKey(Key(Some("k"), 7))"#);
 }

@@ -1,9 +1,9 @@
 //! A signing key behind a socket.
 
-use crate::shared::SIGNING;
+use crate::shared::{DECRYPTION, SIGNING};
 use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
-use bankrail_jose::remote::{RemoteError, RemoteFuture, RemoteSigner, SignRequest};
-use bankrail_jose::{KeySet, RsaSize, SignError, SigningKey, VerifyingKey};
+use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture, RemoteSigner, SignRequest};
+use bankrail_jose::{DecryptionKey, EncryptionKey, KeySet, Keyed as _, RsaSize, SignError, SigningKey, VerifyingKey};
 use std::future::Future;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -190,4 +190,47 @@ fn a_key_that_is_replaced_before_it_signs_signs_under_its_own_name() {
     let restless = Rotating { keys: keys(), looks: AtomicUsize::new(0), replaced_after: 1 };
     let refused = block_on(jws::sign_remote(&restless, &JwsHeader::new(), b"{}"));
     assert!(matches!(refused, Err(SignError::NotThisKey)), "{refused:?}");
+}
+
+#[test]
+fn a_service_that_signs_digests_gets_the_one_of_sha_256() {
+    // FIPS 180-4, the example "abc".
+    let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let request = SignRequest::new(b"abc");
+    assert_eq!(request.message(), b"abc");
+    assert_eq!(request.digest().map(|byte| format!("{byte:02x}")).concat(), expected);
+}
+
+#[test]
+fn an_error_of_a_key_service_tells_its_cause_and_whether_a_retry_can_help() {
+    for (error, retryable) in [(RemoteError::retryable("busy"), true), (RemoteError::permanent("busy"), false)] {
+        assert_eq!((error.is_retryable(), error.cause().to_string().as_str()), (retryable, "busy"));
+        assert_eq!(error.to_string(), "the key service could not be used");
+    }
+}
+
+#[derive(Debug)]
+struct Local(DecryptionKey, EncryptionKey);
+
+impl RemoteDecrypter for Local {
+    fn encryption_key(&self) -> &EncryptionKey {
+        &self.1
+    }
+
+    fn decrypt<'a>(&'a self, encrypted: &'a [u8]) -> RemoteFuture<'a, DecryptionOutcome> {
+        let found = self.0.decrypt(encrypted);
+        Box::pin(async move { Ok(found.map_or(DecryptionOutcome::CannotDecrypt, DecryptionOutcome::Key)) })
+    }
+}
+
+#[test]
+fn a_remote_key_decrypts_under_the_name_of_its_public_half() {
+    let key = DECRYPTION.clone().with_kid("hsm");
+    let remote: Arc<dyn RemoteDecrypter> = Arc::new(Local(key.clone(), key.encryption_key()));
+    assert_eq!((remote.kid(), remote.encryption_key()), (Some("hsm"), &key.encryption_key()));
+    let encrypted = remote.encryption_key().encrypt(b"secret").unwrap();
+    let outcome = |encrypted: &[u8]| block_on(remote.decrypt(encrypted)).unwrap();
+    assert_eq!((outcome(&encrypted).bytes(), outcome(&encrypted[1..]).bytes()), (&b"secret"[..], &b""[..]));
+    let printed = [outcome(&encrypted), outcome(&encrypted[1..])].map(|outcome| format!("{outcome:?}"));
+    assert_eq!(printed[0], printed[1], "it does not print whether there is a key");
 }

@@ -11,6 +11,10 @@ fn token(header: &str, payload: &[u8]) -> String {
     format!("{input}.{}", base64url::encode(&signature))
 }
 
+fn token_of(payload: &str) -> String {
+    token(r#"{"alg":"RS256"}"#, payload.as_bytes())
+}
+
 fn verify(token: &str) -> Result<jws::Verified, VerifyError> {
     jws::verify(token, &SIGNING.verifying_key(), &VerifyOptions::default())
 }
@@ -21,7 +25,7 @@ fn the_header_is_written_in_one_order() {
     assert_eq!(header.to_json(None), r#"{"alg":"RS256","typ":"jwt","cty":"c","kid":"k\"","to":"b"}"#);
     assert_eq!(JwsHeader::new().to_json(Some("own")), r#"{"alg":"RS256","kid":"own"}"#);
     assert_eq!(JwsHeader::new().typ("jwt").to_json(None), r#"{"alg":"RS256","typ":"jwt"}"#);
-    for name in ["alg", "kid", "crit", "b64", "jwk"] {
+    for name in ["alg", "typ", "cty", "kid", "enc", "zip", "crit", "b64", "jwk", "jku", "x5u", "x5c"] {
         assert!(JwsHeader::new().member(name, "x").is_err(), "{name}");
     }
     assert!(JwsHeader::new().member("to", "a").unwrap().member("to", "b").is_err());
@@ -57,6 +61,39 @@ fn the_kid_selects_and_a_wrong_key_is_refused() {
 }
 
 #[test]
+fn a_token_has_at_most_64_kib_and_a_header_of_4_kib_by_default() {
+    let header = |bytes: usize| {
+        let json = format!(r#"{{"alg":"RS256","x":"{}"}}"#, "x".repeat(bytes - 22));
+        assert_eq!(json.len(), bytes);
+        base64url::encode(json.as_bytes())
+    };
+    let parse = |token: &str| Compact::parse(token, &VerifyOptions::default()).map(drop);
+    assert!(parse(&format!("{}..", header(4096))).is_ok());
+    assert!(matches!(parse(&format!("{}..", header(4097))), Err(ParseError::Header(_))));
+    // The header is a multiple of four characters long, and so is the payload.
+    let token = |signature: &str| format!("{}.{}.{signature}", header(24), "A".repeat(65_536 - 32 - 2 - 4));
+    assert_eq!(token("AAAA").len(), 65_536);
+    assert!(parse(&token("AAAA")).is_ok());
+    let longer = parse(&format!("{}A", token("AAAA")));
+    assert!(matches!(longer, Err(ParseError::TooLong { found: 65_537, max: 65_536 })));
+    let good = token_of("{}");
+    assert!(Compact::parse(&good, &VerifyOptions::new().max_token(good.len())).is_ok());
+}
+
+/// Growing would leave copies of the payload behind.
+#[test]
+fn a_token_is_written_into_room_for_the_longest_signature_and_a_cipher_s_padding() {
+    for payload in [0, 1, 2, 3, 1000] {
+        let token = jws::sign(&SIGNING, &JwsHeader::new().kid("k"), &vec![b'x'; payload]).unwrap();
+        let (signature, longest) = (342, 683);
+        assert!(token.capacity() >= token.len() - signature + longest + 16, "{payload}");
+        assert!(token.capacity() <= token.len() - signature + longest + 17, "{payload}");
+    }
+    let prepared = jws::prepare(&JwsHeader::new(), None, b"secret");
+    assert_eq!(format!("{prepared:?}"), format!("Prepared {{ len: {} }}", prepared.request().message().len()));
+}
+
+#[test]
 fn shapes_that_are_not_a_token_are_refused_before_any_key_is_used() {
     let good = token(r#"{"alg":"RS256"}"#, b"{}");
     assert!(verify(&good).is_ok());
@@ -75,7 +112,7 @@ fn shapes_that_are_not_a_token_are_refused_before_any_key_is_used() {
         (format!("{good}\n"), "NotBase64url"),
         (format!("{header}=.{payload}.{signature}"), "NotBase64url"),
         (format!("{header}.{payload}.{}", &signature[..signature.len() - 1]), "NotBase64url"),
-        (".".repeat(60_000), "Parts"),
+        (".".repeat(60_000), "Parts { found: 60001 }"),
         (".".repeat(70_000), "TooLong"),
         (format!("{}.{payload}.{signature}", "A".repeat(60_000)), "TooLong"),
     ];

@@ -87,6 +87,14 @@ mod tests {
                 assert_eq!(decode(encode(0, &bad)), stand_in, "byte {at}");
             }
         }
+        // The first byte of the padding and each other one: neither excuses the other.
+        for at in HASH_LEN + 1..good.len() - ContentKey::LEN - 1 {
+            let mut bad = good.clone();
+            (bad[HASH_LEN], bad[at]) = (1, 1);
+            assert_eq!(decode(encode(0, &bad)), stand_in, "byte {at}");
+        }
+        let shortest = [&sha1(&[])[..], &[1], &key].concat();
+        assert_eq!(decode(encode(0, &shortest)), key);
         for other in [0, 1, 32, ContentKey::LEN - 1, ContentKey::LEN + 1, 200] {
             assert_eq!(decode(encode(0, &block(&vec![7; other]))), stand_in, "{other} bytes");
         }
