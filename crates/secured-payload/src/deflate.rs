@@ -12,8 +12,8 @@ pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>>
     let ceiling = max.checked_add(1)?;
     let mut plain = Zeroizing::new(Vec::with_capacity(ceiling.min(deflated.len().saturating_mul(4).max(1024))));
     loop {
-        let read = usize::try_from(stream.total_in()).ok()?;
-        let (before, rest) = (plain.len(), deflated.get(read..)?);
+        let before = (plain.len(), stream.total_in());
+        let rest = deflated.get(usize::try_from(stream.total_in()).ok()?..)?;
         let status = stream.decompress_vec(rest, &mut plain, FlushDecompress::None).ok()?;
         if plain.len() > max {
             return None;
@@ -23,8 +23,8 @@ pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>>
             return (usize::try_from(stream.total_in()).ok()? == deflated.len()).then_some(plain);
         }
         if plain.len() < plain.capacity() {
-            let stuck = plain.len() == before && usize::try_from(stream.total_in()).ok()? == read;
-            if stuck || read == deflated.len() {
+            // Without progress the stream is cut off.
+            if (plain.len(), stream.total_in()) == before {
                 return None;
             }
             continue;
@@ -68,6 +68,25 @@ mod tests {
         #[test]
         fn no_input_makes_it_panic_or_exceed_the_bound(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             prop_assert!(inflate(&bytes, 1000).is_none_or(|plain| plain.len() <= 1000));
+        }
+    }
+
+    /// Growing would leave copies of the plain text behind.
+    #[test]
+    fn there_is_room_for_what_cannot_be_compressed() {
+        // A fixed pseudo-random sequence.
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut plain = Vec::new();
+        while plain.len() < 250_000 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            plain.extend(state.to_le_bytes());
+        }
+        for (length, room) in [(0, 64), (999, 1063), (2500, 2576), (250_000, 251_564)] {
+            let deflated = deflate(&plain[..length]);
+            assert_eq!(deflated.capacity(), room, "{length}");
+            assert_eq!(inflate(&deflated, length).unwrap().as_slice(), &plain[..length]);
         }
     }
 

@@ -1,24 +1,9 @@
 //! Options for opening messages.
 
-use bankrail_jose::algorithm::{BLOCK_LEN, ENCRYPTION_KEY_BITS, IV_LEN, MESSAGE_SIGNING_KEY_BITS, TAG_LEN};
-use bankrail_values::{MAX_MESSAGE_BYTES, options};
+use bankrail_values::options;
 
 /// The most bytes of each decoded header by default.
 const MAX_HEADER: usize = 4 * 1024;
-
-/// What a sender seals by default is opened by default, whatever its keys and headers.
-const _: () = {
-    const fn base64(bytes: usize) -> usize {
-        (bytes * 4).div_ceil(3)
-    }
-    let [_, signing_key] = MESSAGE_SIGNING_KEY_BITS;
-    // Header, payload and signature; then header, encrypted key, vector, padded text and tag.
-    let signed = base64(MAX_HEADER) + 1 + base64(MAX_MESSAGE_BYTES) + 1 + base64(signing_key / 8);
-    let sealed = base64(MAX_HEADER) + base64(ENCRYPTION_KEY_BITS / 8) + base64(IV_LEN) + base64(signed + BLOCK_LEN);
-    let sealed = sealed + base64(TAG_LEN) + 4;
-    assert!(signed <= OpenOptions::DEFAULT_INFLATE);
-    assert!(sealed <= OpenOptions::DEFAULT_MAX_MESSAGE);
-};
 
 options! {
     /// What an [`Opener`](super::Opener) accepts.
@@ -100,5 +85,34 @@ impl Recipient {
     #[must_use]
     pub fn claim(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { place: Place::Claim, name: name.into(), value: value.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_jose::algorithm::{BLOCK_LEN, ENCRYPTION_KEY_BITS, IV_LEN, MESSAGE_SIGNING_KEY_BITS, TAG_LEN};
+    use bankrail_values::MAX_MESSAGE_BYTES;
+
+    #[test]
+    fn what_a_sender_seals_by_default_is_opened_by_default_whatever_its_keys_and_headers() {
+        let base64 = |bytes: usize| (bytes * 4).div_ceil(3);
+        let [_, signing_key] = MESSAGE_SIGNING_KEY_BITS;
+        // Header, payload and signature; then header, encrypted key, vector, padded text and tag.
+        let signed = base64(MAX_HEADER) + 1 + base64(MAX_MESSAGE_BYTES) + 1 + base64(signing_key / 8);
+        let sealed = base64(MAX_HEADER) + base64(ENCRYPTION_KEY_BITS / 8) + base64(IV_LEN) + base64(signed + BLOCK_LEN);
+        let sealed = sealed + base64(TAG_LEN) + 4;
+        assert!(signed <= OpenOptions::DEFAULT_INFLATE, "{signed}");
+        assert!(sealed <= OpenOptions::DEFAULT_MAX_MESSAGE, "{sealed}");
+    }
+
+    #[test]
+    fn the_defaults_are_what_the_documentation_says() {
+        assert_eq!((MAX_HEADER, OpenOptions::DEFAULT_MAX_MESSAGE), (4096, 524_288));
+        assert_eq!((OpenOptions::DEFAULT_INFLATE, crate::SecuredPayload::DEFAULT_MAX_JSON), (340_000, 525_312));
+        let (default, customer) = (OpenOptions::default(), OpenOptions::customer());
+        assert_eq!((default.max_message, default.max_header, default.inflate), (524_288, 4096, None));
+        assert_eq!((customer.max_message, customer.max_header, customer.inflate), (524_288, 4096, Some(340_000)));
+        assert!(default.check_json && !default.require_cty && !default.require_typ && default.recipient.is_none());
     }
 }

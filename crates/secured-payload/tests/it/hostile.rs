@@ -153,6 +153,16 @@ fn shapes_lengths_and_headers_are_refused_before_any_key_is_used() {
         keys.opener().open(r#" {"protected":""}"#),
         Err(OpenError::Malformed(MalformedMessageError::JsonForm))
     ));
+    for (bytes, found) in [
+        (524_288, "expected five parts separated by dots, found 1"),
+        (524_289, "expected a message of at most 524288 bytes, found 524289"),
+    ] {
+        assert_eq!(keys.opener().open(&"A".repeat(bytes)).unwrap_err().to_string(), found);
+    }
+    let seven = keys.opener().open("A.A.A.A.A.A.A").unwrap_err();
+    assert_eq!(seven.to_string(), "expected five parts separated by dots, found 7");
+    let exact = keys.opener_with(OpenOptions::new().max_message(good.len()));
+    assert!(exact.open(&good).is_ok());
     let small = keys.opener_with(OpenOptions::new().max_message(good.len() - 1));
     assert!(matches!(small.open(&good), Err(OpenError::Malformed(MalformedMessageError::TooLong { .. }))));
 }
