@@ -16,6 +16,8 @@ mod errors;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod explaining;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+mod grants;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod replay;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod shared_vectors;

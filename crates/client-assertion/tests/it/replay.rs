@@ -6,7 +6,9 @@ use crate::support::{
 use bankrail_client_assertion::{
     AssertionError, AssertionOptions, JwtId, ReplayPolicy, VerifiedAssertion, VerifierOptions, is_free_again,
 };
+use bankrail_jose::base64url;
 use bankrail_values::Timestamp;
+use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
 #[test]
@@ -44,6 +46,17 @@ fn policies() {
     let other = verified(&[("jti", "\"2\"")]);
     assert_eq!(accepted(&with_id, &other), [[true, true]; 4]);
     assert!(matches!(plain.replay_key(ReplayPolicy::RequireJti), Err(AssertionError::JwtIdRequired)));
+}
+
+/// Stores keep the keys, also while a new version of this crate takes the place of an old one.
+#[test]
+fn the_keys_are_the_same_in_every_version() {
+    let key = |changes: &[(&str, &str)], policy| verified(changes).replay_key(policy).unwrap().unwrap().key;
+    let expected: [u8; 32] = Sha256::digest(b"jti\0CUSTOMERCODE\x001").into();
+    assert_eq!(key(&[("jti", "\"1\"")], ReplayPolicy::JtiIfPresent), expected);
+    let signature = signed(&claims(&[])).rsplit_once('.').map(|(_, text)| base64url::decode(text).unwrap()).unwrap();
+    let expected = Sha256::digest([&b"assertion\0CUSTOMERCODE\0"[..], &signature].concat());
+    assert_eq!(key(&[], ReplayPolicy::WholeAssertion), <[u8; 32]>::from(expected));
 }
 
 #[test]

@@ -20,6 +20,18 @@ fn sets_have_no_order_and_single_spaces() {
 }
 
 #[test]
+fn a_set_is_made_of_scopes_and_lists_them() {
+    let scopes = |count: usize| (0..count).map(|number| Scope::parse(&format!("S{number}")).unwrap());
+    assert_eq!(ScopeSet::from_scopes(scopes(0)), Err(ScopeError::None));
+    assert_eq!(ScopeSet::from_scopes(scopes(64)).unwrap().len(), 64);
+    assert_eq!(ScopeSet::from_scopes(scopes(65)), Err(ScopeError::TooMany));
+    let two = set("B A");
+    assert_eq!(two.iter().map(Scope::as_str).collect::<Vec<_>>(), ["A", "B"]);
+    assert!(two.contains("A") && two.contains("B") && !two.contains("C") && !two.contains("A B"));
+    assert_eq!(format!("{two:?}"), r#"{"A", "B"}"#);
+}
+
+#[test]
 fn granted_is_the_intersection_and_returned_when_it_differs() {
     let permitted = set("A B C");
     let same = set("C A").granted_from(&permitted).unwrap();

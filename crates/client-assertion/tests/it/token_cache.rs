@@ -3,6 +3,7 @@
 use bankrail_client_assertion::testing::token_cache_suite;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{EXPIRY_GRACE, StoreErrorKind, StoreFuture, Timestamp};
+use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::future::ready;
 use std::sync::Mutex;
@@ -103,7 +104,7 @@ const FAULTS: [Fault; 19] = [
 struct Faulty {
     fault: Fault,
     tokens: Mutex<HashMap<TokenCacheKey, CachedToken>>,
-    put_at: Mutex<Timestamp>,
+    put_at: Mutex<HashMap<TokenCacheKey, Timestamp>>,
     removed: Mutex<Vec<CachedToken>>,
 }
 
@@ -119,7 +120,8 @@ impl Faulty {
 
 impl TokenCache for Faulty {
     fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>> {
-        if matches!(self.fault, Fault::OnlyLater) && now < *self.put_at.lock().unwrap() {
+        let earlier = self.put_at.lock().unwrap().get(key).is_some_and(|put_at| now < *put_at);
+        if matches!(self.fault, Fault::OnlyLater) && earlier {
             return Box::pin(ready(Ok(None)));
         }
         let now = match self.fault {
@@ -156,7 +158,7 @@ impl TokenCache for Faulty {
         };
         tokens.retain(|_, token| now <= token.expires_at.saturating_add(grace));
         tokens.insert(self.key(key), kept);
-        *self.put_at.lock().unwrap() = now;
+        self.put_at.lock().unwrap().insert(*key, now);
         Box::pin(ready(Ok(())))
     }
 
@@ -198,8 +200,8 @@ fn the_simplest_cache_passes_the_suite() {
 #[test]
 fn a_cache_that_breaks_a_rule_does_not_pass_the_suite() {
     let passes = |fault| {
-        let put_at = || Mutex::new(Timestamp::UNIX_EPOCH);
-        let make = async || Faulty { fault, tokens: Mutex::default(), put_at: put_at(), removed: Mutex::default() };
+        let make =
+            async || Faulty { fault, tokens: Mutex::default(), put_at: Mutex::default(), removed: Mutex::default() };
         std::panic::catch_unwind(|| run(token_cache_suite(make))).is_ok()
     };
     assert!(passes(Fault::None));
@@ -224,6 +226,9 @@ fn a_key_tells_endpoint_customer_and_scopes_apart() {
         assert_ne!(one, other);
     }
     assert_eq!(TokenCacheKey::from(*one.as_bytes()), one);
+    // Caches keep the keys, also while a new version takes the place of an old one.
+    let text = b"bankrail token cache 1\0https://a.example.com/auth\0C\0A B\0";
+    assert_eq!(*one.as_bytes(), <[u8; 32]>::from(Sha256::digest(text)));
 }
 
 #[test]
