@@ -166,6 +166,9 @@ fn only_json_within_the_bound_is_sealed() {
 fn the_longest_message_is_opened_by_a_customer() {
     let keys = backends().next().unwrap();
     let longest = format!("\"{}\"", "a".repeat(MAX_MESSAGE_BYTES - 2));
+    let longer = keys.sealer().seal(format!("{longest} ").as_bytes());
+    let max = MAX_MESSAGE_BYTES;
+    assert!(matches!(longer, Err(SealError::TooLong { found, max: most }) if (found, most) == (max + 1, max)));
     for options in [SealOptions::new(), SealOptions::new().deflate(true)] {
         let sealed = Sealer::new(keys.signing.clone(), keys.encryption(), options).seal(longest.as_bytes()).unwrap();
         assert_eq!(keys.customer().open(&sealed).unwrap().json(), longest.as_bytes());
