@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (bank_keys, unusable) = KeyFolder::open(folder.join(text("receivers.provider_keys")?))?;
     unusable.iter().for_each(|key| eprintln!("{key}"));
     let key = DecryptionKey::from_pem(&file(text("receivers.decryption_key")?)?)?;
-    let opener = Opener::new(key, bank_keys.keys(), OpenOptions::customer())?;
+    let opener = Opener::new(key, bank_keys.keys(), OpenOptions::new())?;
     let options = ReceiversOptions::new().sender_keys(Arc::new(bank_keys));
     let receivers = Receivers::new(opener, text("receivers.api_key")?, Arc::new(store.inbox()), options)?;
     let handlers = Handlers::new().on_any_transactional(keep);
@@ -60,9 +60,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [one, two, three] = [0; 3].map(|_| shutdown.clone().wanted());
     let all = async { tokio::join!(poller.run(one), receivers.worker(handlers).run(two), server.run(three)) };
     tokio::select! {
-        _ = all => Ok(()),
-        Err(error) = print_changes(store.histories()) => Err(error.into()),
+        _ = all => {}
+        Err(error) = print_changes(store.histories()) => return Err(error.into()),
     }
+    SqliteStore::clone(&store).close().await;
+    Ok(())
 }
 
 /// What the biller and its bank have arranged. An error does not quote it, because it holds secrets.

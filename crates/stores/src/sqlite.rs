@@ -124,10 +124,12 @@ impl SqliteStore {
         Ok(Self { database: Arc::new(Database::open(None, &options)?) })
     }
 
-    /// Waits until all earlier writes have been answered, then drops this handle. The file is closed when the last
-    /// handle is dropped.
+    /// Waits until all earlier writes have been answered, moves the write-ahead log into the file, so that the file
+    /// alone holds everything, and drops this handle. The file is closed when the last handle is dropped. While another
+    /// program reads from the log, it stays; nothing is lost then either.
     pub async fn close(self) {
         self.database.flush().await;
+        self.database.fold_log().await;
     }
 
     /// Whether the file can be read, for a check of readiness. Writing is not tried: it would wait for other processes

@@ -134,12 +134,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
             let (listener, tls) = (TcpListener::bind(listen).await?, certificate.server_config()?);
             let server = Server::new(listener, tls, provider.router(), ServerOptions::new());
+            let database = store.clone();
             let health = OperationsOptions::new()
                 .prometheus(Prometheus::install()?)
                 .not_ready_from(shutdown.clone().wanted())
                 .check("database", move || {
-                    let store = store.clone();
-                    async move { store.ping().await }
+                    let database = database.clone();
+                    async move { database.ping().await }
                 });
             let listener = TcpListener::bind(operations).await?;
             let health = Server::without_tls(listener, Operations::new(health), ServerOptions::new());
@@ -148,6 +149,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             tokio::spawn(async move { follower.run(&*directory, pending()).await });
             println!("{issuer} on {listen}");
             tokio::join!(server.run(shutdown.clone().wanted()), dispatcher.run(shutdown.wanted()));
+            store.close().await;
         }
     }
     Ok(())

@@ -120,6 +120,19 @@ impl Database {
         // An error means that the queue is closed, and then it is empty.
         let _ = self.write(|_| Ok(())).await;
     }
+
+    /// Moves the write-ahead log into the file.
+    pub(super) async fn fold_log(&self) {
+        let Some(path) = self.path.clone() else { return };
+        let (done, folded) = oneshot::channel();
+        let fold = move || {
+            log::fold(&path);
+            let _ = done.send(());
+        };
+        if spawn(Path::new(""), "bankrail-checkpoint", fold).is_ok() {
+            let _ = folded.await;
+        }
+    }
 }
 
 bankrail_values::impl_debug!(Database, self; path: self.path);
@@ -141,11 +154,30 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    /// Names the file if it is damaged.
+    fn of_file(self, connection: &Connection) -> Self {
+        match (self, connection.path()) {
+            (Self::Sql(source), Some(file)) if source.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+                let file = file.to_owned();
+                Self::Store(StoreError::new(StoreErrorKind::Corrupt, DamagedFile { file, source }))
+            }
+            (fault, _) => fault,
+        }
+    }
+
     /// A record that this version cannot read.
     #[allow(dead_code, reason = "not used with every feature")]
     pub(super) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(crate::columns::corrupt(cause))
     }
+}
+
+/// A page of the file is not what SQLite wrote.
+#[derive(Debug, thiserror::Error)]
+#[error("{file} is damaged: `sqlite3 {file} .recover | sqlite3 saved.db` saves what can be read")]
+struct DamagedFile {
+    file: String,
+    source: rusqlite::Error,
 }
 
 impl From<rusqlite::Error> for Fault {
@@ -276,7 +308,8 @@ where
 
     fn run(&mut self, connection: &Connection) -> bool {
         // Work that panics is undone like work that fails, and the thread goes on.
-        self.outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(connection))).ok();
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(connection))).ok();
+        self.outcome = outcome.map(|outcome| outcome.map_err(|fault| fault.of_file(connection)));
         matches!(self.outcome, Some(Ok(Outcome::Keep(_))))
     }
 

@@ -1,6 +1,7 @@
 //! Tests for SQLite only: its file.
 
 mod crash;
+mod damaged;
 mod log;
 mod once;
 mod open;

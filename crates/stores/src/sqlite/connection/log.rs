@@ -52,6 +52,15 @@ impl Log {
     }
 }
 
+/// Moves the log into the file, unless something reads from it.
+pub(super) fn fold(file: &Path) {
+    match connect(file).and_then(|connection| try_to_cut(&connection)) {
+        Ok(true) => {}
+        Ok(false) => tracing::info!("the write-ahead log stays beside its file: another program reads from it"),
+        Err(error) => tracing::warn!(%error, "the write-ahead log could not be moved into its file"),
+    }
+}
+
 fn cut_back(file: &Path, cutting: &Weak<AtomicBool>) {
     if let Err(error) = cut(file, cutting) {
         tracing::warn!(%error, "the write-ahead log could not be cut back");
@@ -62,9 +71,7 @@ fn cut_back(file: &Path, cutting: &Weak<AtomicBool>) {
 }
 
 fn cut(file: &Path, cutting: &Weak<AtomicBool>) -> rusqlite::Result<()> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    let connection = connect(file)?;
     // Until it is done, or the store is closed.
     while cutting.strong_count() > 0 {
         std::thread::sleep(EVERY);
@@ -73,6 +80,13 @@ fn cut(file: &Path, cutting: &Weak<AtomicBool>) -> rusqlite::Result<()> {
         }
     }
     Ok(())
+}
+
+fn connect(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
 }
 
 /// First without a lock, so that the writer waits only for the cut itself. False while something reads from the log.

@@ -40,6 +40,23 @@ async fn the_log_is_cut_back_once_a_reader_has_ended_without_another_write() {
     assert_eq!(count(&reader), 20);
 }
 
+#[tokio::test]
+async fn a_closed_store_leaves_everything_in_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, log) = (folder.path().join("bankrail.db"), folder.path().join("bankrail.db-wal"));
+    let store = SqliteStore::open(&file, Default::default()).unwrap();
+    let other = store.outbox();
+    other.enqueue(&outgoing("biller", 1), at(0)).await.unwrap();
+    assert!(length(&log) > 0);
+    store.close().await;
+    assert_eq!(length(&log), 0, "although another handle is open");
+    let copy = folder.path().join("copy.db");
+    std::fs::copy(&file, &copy).unwrap();
+    let stored = "SELECT count(*) FROM bankrail_outbox";
+    let stored: i64 = Connection::open(copy).unwrap().query_row(stored, [], |row| row.get(0)).unwrap();
+    assert_eq!(stored, 1);
+}
+
 /// Stores and finishes messages beside a reader that sees the file as it was; then the log is cut back.
 async fn beside_an_open_reader(of: fn(&SqliteStore) -> Side) {
     let folder = tempfile::tempdir().unwrap();
