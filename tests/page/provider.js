@@ -2,6 +2,7 @@
 "use strict";
 
 const { execFileSync, spawn } = require("node:child_process");
+const { readFileSync } = require("node:fs");
 const https = require("node:https");
 const path = require("node:path");
 const { until } = require("./browser.js");
@@ -27,7 +28,7 @@ async function startProvider(program, data) {
     };
     const token = found(/token URL\s+(https:\S+)/);
     return {
-      link: found(/(http:\/\/\S+\/\?token=\S+)/),
+      link: readFileSync(path.join(data, "page.url"), "utf8"),
       refuse: () => refusedCall(token),
       /** Gives a command as the page shows it. */
       run(command) {

@@ -14,6 +14,8 @@ use super::rotation::{self, CurrentSealer};
 use super::{customers, demo, today};
 use crate::failure::{Failure, Outcome, causes};
 use crate::keys::write::make_folder;
+#[cfg(feature = "page")]
+use crate::keys::write::{NewFile, write};
 use crate::output::{Output, Style};
 use crate::{clock, logging, text};
 use bankrail::bank::{DirectoryFollower, SqliteLedger};
@@ -148,7 +150,10 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         let token = HyphenatedUuid::random().to_string();
         let page = page::router(data, &token);
         tokio::spawn(Server::without_tls(listener, page, ServerOptions::new()).run(shutdown.clone().wanted()));
-        output.line(format_args!("page           http://{address}/?token={token}"))?;
+        let (link, kept) = (format!("http://{address}/?token={token}"), folders.data("page.url"));
+        write(&[NewFile::private(&kept, &link)], true)?;
+        let shown = if output.is_terminal() { link } else { format!("http://{address}/, link in {}", kept.display()) };
+        output.line(format_args!("page           {shown}"))?;
     }
     tokio::spawn(async move { certificate.watch(CERTIFICATE_INTERVAL).await });
     tokio::spawn(rotation::follow(folders.clone(), signing));
@@ -166,6 +171,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let said = output.line("stopping").and_then(|()| Ok(output.flush()?));
     // Both end within bounds of their own, unless they panicked.
     let (server, delivering) = (server.await, delivering.await);
+    store.close().await;
     match server.and(delivering) {
         Ok(()) => said.map(|()| Outcome::Fine),
         Err(error) => Err(Failure::unable(format_args!("the provider failed: {error}"), "report it")),

@@ -1,4 +1,5 @@
-//! The first lines of a provider: everything that a foreign client needs.
+//! The first lines of a provider: everything that a foreign client needs. Secrets are shown on a terminal alone; where
+//! the output is kept, as in the log of a test, the lines name the files that hold them.
 
 use super::super::demo;
 use super::super::folder::Folders;
@@ -62,7 +63,8 @@ fn customer(
 ) -> Result<(), Failure> {
     output.line(format_args!("\ncustomer       {}", output.paint(Style::Bold, &connection.customer)))?;
     let header = connection.api_key_header.as_deref().unwrap_or("apikey");
-    output.line(format_args!("  API key      {header}: {}", connection.api_key.expose_secret()))?;
+    let key = if output.is_terminal() { connection.api_key.expose_secret() } else { "in connection.toml" };
+    output.line(format_args!("  API key      {header}: {key}"))?;
     for (at, scope) in connection.scopes.iter().enumerate() {
         output.line(format_args!("  {:<12} {scope}", if at == 0 { "scopes" } else { "" }))?;
     }
@@ -77,7 +79,8 @@ fn customer(
         let (id, url) = (shown(endpoint.id().as_ref()).into_owned(), endpoint.url().as_str());
         output.line(format_args!("  endpoint     {id}, {url}"))?;
         if let Some((header, value)) = endpoint.api_key() {
-            output.line(format_args!("    is sent    {header}: {}", value.expose_secret()))?;
+            let key = if output.is_terminal() { value.expose_secret() } else { "in the customer's file" };
+            output.line(format_args!("    is sent    {header}: {key}"))?;
         }
     }
     output.line(format_args!("  connection   {}", file(home.join("connection.toml"))))?;
