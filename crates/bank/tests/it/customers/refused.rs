@@ -45,6 +45,14 @@ fn a_file_that_is_no_toml_is_named_with_each_place() {
     assert!(!text.contains("MARK4711"), "{text}");
 }
 
+/// A part of a file takes some 300 bytes of memory.
+#[test]
+fn a_file_of_many_small_parts_is_refused() {
+    let list = |parts: usize| why(&format!("a = [{}]", "1,".repeat(parts - 2)));
+    assert!(list(32_768).contains("1:1: expected the member code"), "{}", list(32_768));
+    assert_eq!(list(32_769), "1:65539: expected TOML, at most 32768 lines and values, found more");
+}
+
 #[test]
 fn public_keys() {
     let keys = |keys: &str| why(&format!("code = \"ACME\"\nscopes = [\"A.READ\"]\n{keys}"));
