@@ -99,13 +99,8 @@ pub(crate) struct Walk {
 
 impl Walk {
     /// The walk that starts with this request on this day. Its pages say their order if the request does.
-    pub(crate) fn of(request: &StatementRequest, day: Date) -> Self {
-        Self {
-            day,
-            order: request.order(),
-            narrative: request.includes_narrative(),
-            says_order: request.sort_order.is_some(),
-        }
+    pub(crate) fn of(request: &StatementRequest, narrative: bool, day: Date) -> Self {
+        Self { day, order: request.order(), narrative, says_order: request.sort_order.is_some() }
     }
 
     /// Whether a later request of this walk has the same choices as the first one. It may omit them.

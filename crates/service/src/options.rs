@@ -52,6 +52,9 @@ bankrail_values::options! {
         /// account has virtual accounts or whose first request names an order (Specification: "Statement response",
         /// "only in some responses"), and on no page of any other.
         pub(crate) always_say_sort_order: bool = false,
+        /// Whether a statement shows the parties and texts of fast payments when its request does not say
+        /// `includeNarrative`. Default: yes.
+        pub(crate) narrative_by_default: bool = true,
         /// Whether the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default: no. Every 429 has a
         /// `Retry-After` in either case.
         pub(crate) rate_limit_headers: bool = false,

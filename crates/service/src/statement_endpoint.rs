@@ -54,7 +54,10 @@ impl Serve for Statement {
         let (customer, options) = (&call.customer.code, &call.shared.options);
         let owner = Owner { customer, account: &account };
         let (walk, position) = match &request.cursor {
-            None => (Walk::of(&request, options.report_time_zone.day_of(call.now)), None),
+            None => {
+                let narrative = request.include_narrative.unwrap_or(options.narrative_by_default);
+                (Walk::of(&request, narrative, options.report_time_zone.day_of(call.now)), None)
+            }
             Some(cursor) => {
                 let opened = call.shared.cursors.open(&owner, cursor);
                 let (walk, position) = opened.filter(|(walk, _)| walk.agrees_with(&request)).ok_or(Refusal::Cursor)?;

@@ -12,7 +12,7 @@ use std::num::NonZeroU16;
 /// let request = StatementRequest::new(&AccountId::parse("012003123456789")?);
 /// assert_eq!(request.to_json(), r#"{"accountId":"012003123456789"}"#);
 /// let read = StatementRequest::from_json(br#"{"accountId":"7","includeNarrative":"false","maxEntries":"50"}"#)?;
-/// assert!(!read.includes_narrative());
+/// assert_eq!(read.include_narrative, Some(false));
 /// assert_eq!(read.entries_at_most(), 50);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -20,7 +20,7 @@ use std::num::NonZeroU16;
 #[non_exhaustive]
 pub struct StatementRequest {
     account_id: String,
-    /// `includeNarrative`; [`StatementRequest::includes_narrative`] applies the default.
+    /// `includeNarrative`; absent, the provider decides; its own default is true (Default: "Statement exchange").
     pub include_narrative: Option<bool>,
     /// `cursor`, as received with the previous page; `None` for the first page.
     pub cursor: Option<Cursor>,
@@ -62,12 +62,6 @@ impl StatementRequest {
     /// [`ValueError`] if the text is not an [`AccountId`]. A server answers [`ErrorCode::ACCOUNT_NOT_FOUND`].
     pub fn account(&self) -> Result<AccountId, ValueError> {
         AccountId::parse(&self.account_id)
-    }
-
-    /// Whether fast payments carry parties and text: true by default (Default: "Statement exchange").
-    #[must_use]
-    pub fn includes_narrative(&self) -> bool {
-        self.include_narrative.unwrap_or(true)
     }
 
     /// The order of entries: least recent first by default (Default: "Statement exchange").

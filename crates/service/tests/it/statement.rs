@@ -88,13 +88,16 @@ async fn an_account_without_entries_and_one_without_decimals() {
 
 #[tokio::test]
 async fn the_narrative_is_hidden_from_fast_payments_only() {
-    let world = World::new();
-    for (body, shown) in [
-        (r#"{"accountId":"1"}"#, [true; 5]),
-        (r#"{"accountId":"1","includeNarrative":true}"#, [true; 5]),
-        (r#"{"accountId":"1","includeNarrative":"true"}"#, [true; 5]),
-        (r#"{"accountId":"1","includeNarrative":false}"#, [false, true, true, false, false]),
-        (r#"{"accountId":"1","includeNarrative":"false"}"#, [false, true, true, false, false]),
+    let (all, hidden) = ([true; 5], [false, true, true, false, false]);
+    let (world, silent) = (World::new(), World::with(|options| options.narrative_by_default(false)));
+    for (world, body, shown) in [
+        (&world, r#"{"accountId":"1"}"#, all),
+        (&world, r#"{"accountId":"1","includeNarrative":true}"#, all),
+        (&world, r#"{"accountId":"1","includeNarrative":"true"}"#, all),
+        (&world, r#"{"accountId":"1","includeNarrative":false}"#, hidden),
+        (&world, r#"{"accountId":"1","includeNarrative":"false"}"#, hidden),
+        (&silent, r#"{"accountId":"1"}"#, hidden),
+        (&silent, r#"{"accountId":"1","includeNarrative":true}"#, all),
     ] {
         let document = world.statement(body).await.document();
         let found: Vec<_> = document.reports[0]

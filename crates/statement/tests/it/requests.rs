@@ -28,7 +28,7 @@ fn defaults_and_the_spellings_in_the_wild() {
     let read = |json: &str| StatementRequest::from_json(json.as_bytes()).unwrap();
     let bare = read(r#"{"accountId":"","cursor":null,"maxEntries":null,"startDate":"x"}"#);
     assert_eq!((bare.account_id(), bare.account().is_err()), ("", true));
-    assert_eq!((bare.includes_narrative(), bare.order(), bare.entries_at_most()), (true, SortOrder::Forward, 1000));
+    assert_eq!((bare.include_narrative, bare.order(), bare.entries_at_most()), (None, SortOrder::Forward, 1000));
     // Numbers that JSON Schema calls integers.
     for (number, most) in [("48.0", 48), ("1.0", 1), ("1e3", 1000)] {
         assert_eq!(read(&format!(r#"{{"accountId":"1","maxEntries":{number}}}"#)).entries_at_most(), most);
