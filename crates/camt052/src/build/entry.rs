@@ -35,15 +35,17 @@ pub struct EntryBuilder {
 }
 
 impl EntryBuilder {
-    /// An entry of an amount, negative for a debit, booked on a day that is also its value date, with the bank
-    /// transaction codes `PMNT`, `RCDT`, `DMCT` (Specification: Statement payload, observed).
+    /// An entry of an amount, negative for a debit, booked on a day that is also its value date. Its bank transaction
+    /// codes are those of a domestic credit transfer: received, `PMNT`, `RCDT`, `DMCT` (Specification: Statement
+    /// payload, observed), or for a debit issued, `PMNT`, `ICDT`, `DMCT`.
     #[must_use]
     pub fn new(amount: Money, booked: bankrail_values::Date) -> Self {
+        let family = if amount.amount().is_sign_negative() { "ICDT" } else { "RCDT" };
         Self {
             amount,
             booked,
             value_date: booked,
-            code: ["PMNT", "RCDT", "DMCT"].map(str::to_owned),
+            code: ["PMNT", family, "DMCT"].map(str::to_owned),
             references: References::default(),
             debtor: None,
             creditor: None,

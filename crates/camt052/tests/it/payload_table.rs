@@ -213,7 +213,7 @@ fn entry_dates() {
 #[test]
 fn entry_bank_transaction_codes() {
     assert_texts("Ntry/BkTxCd/Domn/Cd", &["PMNT"; 3]);
-    assert_texts("Ntry/BkTxCd/Domn/Fmly/Cd", &["RCDT"; 3]);
+    assert_texts("Ntry/BkTxCd/Domn/Fmly/Cd", &["RCDT", "ICDT", "RCDT"]);
     assert_texts("Ntry/BkTxCd/Domn/Fmly/SubFmlyCd", &["DMCT"; 3]);
 }
 
