@@ -23,6 +23,7 @@ mod samples;
 mod schema_agreement;
 mod shared;
 mod simple_types;
+mod stated_schema;
 mod stated_types;
 mod statements;
 mod streaming;
