@@ -4,7 +4,7 @@
 //! - `payload keys DIR` makes a signing key and a decryption key, and writes them and their public keys as PEM files
 //!   into DIR.
 //! - `payload seal DIR` reads a JSON message from standard input and prints the sealed text.
-//! - `payload open [--inflate] DIR` reads a sealed text from standard input and prints the verified message.
+//! - `payload open DIR` reads a sealed text from standard input and prints the verified message.
 
 use bankrail::jose::{DecryptionKey, EncryptionKey, RsaSize, SigningKey, VerifyingKey};
 use bankrail::secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
@@ -20,9 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => show(),
         ["keys", folder] => make_keys(Path::new(folder)),
         ["seal", folder] => seal(Path::new(folder)),
-        ["open", folder] => open(Path::new(folder), OpenOptions::new()),
-        ["open", "--inflate", folder] => open(Path::new(folder), OpenOptions::customer()),
-        _ => Err("usage: payload [keys DIR | seal DIR | open [--inflate] DIR]".into()),
+        ["open", folder] => open(Path::new(folder)),
+        _ => Err("usage: payload [keys DIR | seal DIR | open DIR]".into()),
     }
 }
 
@@ -67,7 +66,7 @@ fn seal(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn open(folder: &Path, options: OpenOptions) -> Result<(), Box<dyn Error>> {
+fn open(folder: &Path) -> Result<(), Box<dyn Error>> {
     let decryption = DecryptionKey::from_pem(&fs::read_to_string(folder.join("encryption.pem"))?)?;
     let verifying = VerifyingKey::from_pem(&fs::read_to_string(folder.join("signing.pub.pem"))?)?;
     let mut sealed = String::new();

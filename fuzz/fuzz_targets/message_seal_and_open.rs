@@ -20,7 +20,7 @@ static SEALERS: LazyLock<([Sealer; 2], Opener)> = LazyLock::new(|| {
     let decryption = DecryptionKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
     let sealers = [SealOptions::new(), SealOptions::new().deflate(true)]
         .map(|options| Sealer::new(signing.clone(), decryption.encryption_key(), options));
-    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::customer()).expect("a key of 2048 bits");
+    let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new()).expect("a key of 2048 bits");
     (sealers, opener)
 });
 

@@ -23,7 +23,7 @@ static KEYS: LazyLock<Keys> = LazyLock::new(|| {
     let options = KeyOptions::new().backend(Backend::Insecure);
     let signing = SigningKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
     let decryption = DecryptionKey::generate_with(RsaSize::Rsa2048, &options).expect("a key");
-    let opener = Opener::new(decryption.clone(), signing.verifying_key(), OpenOptions::customer()).expect("a key of 2048 bits");
+    let opener = Opener::new(decryption.clone(), signing.verifying_key(), OpenOptions::new()).expect("a key of 2048 bits");
     Keys { decryption, opener }
 });
 

@@ -129,7 +129,8 @@ fn seal(arguments: &Seal, output: &mut Output) -> Result<(), Failure> {
 fn open(arguments: &Open, output: &mut Output) -> Result<(), Failure> {
     let (decryption, verifying) = (file::decryption(&arguments.decrypt)?, file::message_verifying(&arguments.verify)?);
     let compact = compact(&arguments.file)?;
-    let options = if arguments.no_inflate { OpenOptions::new() } else { OpenOptions::customer() };
+    let options = OpenOptions::new();
+    let options = if arguments.no_inflate { options.inflate(None) } else { options };
     let opener =
         Opener::new(decryption, verifying, options).map_err(|error| file::refused(&arguments.verify, &error))?;
     let opened = opener.open(&compact).map_err(|error| {

@@ -243,7 +243,7 @@ impl FakeBank {
     pub fn opener(&self) -> Opener {
         let decryption = KeySet::new(self.decryption_keys()).expect("each key has an id of its own");
         let verifying = KeySet::new(self.verifying_keys()).expect("each key has an id of its own");
-        Opener::new(decryption, verifying, OpenOptions::customer()).expect("the bank signs with 2048 bits")
+        Opener::new(decryption, verifying, OpenOptions::new()).expect("the bank signs with 2048 bits")
     }
 
     bankrail_values::getters! { self;

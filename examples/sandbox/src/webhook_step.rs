@@ -33,7 +33,7 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     let inbox =
         Arc::new(SqliteStore::open(sandbox.folder.path().join("customer.sqlite"), SqliteOptions::new())?.inbox());
     let opener =
-        Opener::new(sandbox.keys.decryption.clone(), sandbox.keys.signing.verifying_key(), OpenOptions::customer())?;
+        Opener::new(sandbox.keys.decryption.clone(), sandbox.keys.signing.verifying_key(), OpenOptions::new())?;
     let options = ReceiversOptions::new().clock(sandbox.clock.clone());
     let receivers = Receivers::new(opener, RECEIVER_KEY, inbox, options)?;
     let worker = receivers.worker(handlers(&seen));

@@ -58,7 +58,7 @@ pub(super) async fn start(
     for key in unusable {
         crate::log(key);
     }
-    let opener = Opener::new(decryption, keys.keys(), OpenOptions::customer())
+    let opener = Opener::new(decryption, keys.keys(), OpenOptions::new())
         .map_err(|error| wrong(&error, "replace the provider's key"))?;
     let unknown = teller.clone();
     let options = ReceiversOptions::new()

@@ -35,14 +35,14 @@ impl Steps<'_> {
         let parts: Vec<&str> = compact.split('.').collect();
         self.title(&format!("encrypted message (JWE), {} characters, {} parts", compact.len(), parts.len()))?;
         self.header(parts.first().copied().unwrap_or_default())?;
-        let options = OpenOptions::customer();
+        let options = OpenOptions::new();
         let sealed = match SealedMessage::parse(compact, &options) {
             Ok(sealed) => sealed,
             Err(error) => return self.fail("form and header", &causes(&error)),
         };
         self.pass("form and header", "RSA-OAEP with A256CBC-HS512")?;
         if sealed.header().is_deflated() {
-            self.note("compressed: opened by the profile of customers, refused by that of the specification")?;
+            self.note("compressed, which the specification does not name: opened by default")?;
         }
         let Some(decryption) = decryption else {
             self.note("pass --decrypt for the next steps")?;

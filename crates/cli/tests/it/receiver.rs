@@ -54,7 +54,7 @@ fn serve(router: Router) -> Served {
 /// The receivers of this project.
 fn ours() -> Served {
     let keys = KeySet::new(vec![FILES.signing.verifying_key(), FILES.large.verifying_key()]).unwrap();
-    let opener = Opener::new(FILES.decryption.clone(), keys, OpenOptions::customer()).unwrap();
+    let opener = Opener::new(FILES.decryption.clone(), keys, OpenOptions::new()).unwrap();
     let inbox = Arc::new(SqliteStore::open_in_memory(Default::default()).unwrap().inbox());
     serve(Receivers::new(opener, "receiver-key", inbox, ReceiversOptions::new()).unwrap().router())
 }

@@ -8,18 +8,18 @@ const MAX_HEADER: usize = 4 * 1024;
 options! {
     /// What an [`Opener`](super::Opener) accepts.
     ///
-    /// The defaults: compact messages of up to 512 KiB with headers of up to 4 KiB, no compression, `cty` absent or
-    /// `JWT`, any inner `typ`, any recipient.
+    /// The defaults are for those who receive webhooks: compact messages of up to 512 KiB with headers of up to 4 KiB,
+    /// compressed or not, `cty` absent or `JWT`, any inner `typ`, any recipient.
     #[derive(Clone, Debug)]
     pub struct OpenOptions {
         /// The most characters of a compact message. Default: [`OpenOptions::DEFAULT_MAX_MESSAGE`].
         pub(super) max_message: usize = Self::DEFAULT_MAX_MESSAGE,
         /// The most bytes of each decoded header, outer and inner. Default: 4 KiB.
         pub(super) max_header: usize = MAX_HEADER,
-        /// Accepts `"zip":"DEF"` and inflates up to this many bytes. The bound is for the signed message in its compact
-        /// form, which is a third longer than its JSON. Inflating stops at the first byte beyond it. Default: no
-        /// compression.
-        pub(super) inflate(usize => Some): Option<usize> = None,
+        /// The most bytes to which a message with `"zip":"DEF"` is inflated; `None` refuses compressed messages. The
+        /// bound is for the signed message in its compact form, which is a third longer than its JSON. Inflating stops
+        /// at the first byte beyond it. Default: [`OpenOptions::DEFAULT_INFLATE`], because published senders compress.
+        pub(super) inflate: Option<usize> = Some(Self::DEFAULT_INFLATE),
         /// Refuses messages without `"cty":"JWT"`. RFC 7519 section 5.2 requires it in nested tokens, but senders often
         /// leave it out. Off by default.
         pub(super) require_cty: bool = false,
@@ -40,16 +40,9 @@ impl OpenOptions {
     /// The most characters of a compact message by default: 512 KiB, enough for the longest payload that
     /// [`SealOptions`](crate::SealOptions) seals by default.
     pub const DEFAULT_MAX_MESSAGE: usize = 512 * 1024;
-    /// The most bytes to which [`OpenOptions::customer`] inflates: 340 kB, enough for the signed form of the longest
+    /// The most bytes to which a message is inflated by default: 340 kB, enough for the signed form of the longest
     /// payload that [`SealOptions`](crate::SealOptions) seals by default.
     pub const DEFAULT_INFLATE: usize = 340_000;
-
-    /// The profile of a customer who receives webhooks: the defaults, and inflating up to
-    /// [`OpenOptions::DEFAULT_INFLATE`], because published senders compress (Default).
-    #[must_use]
-    pub fn customer() -> Self {
-        Self::new().inflate(Self::DEFAULT_INFLATE)
-    }
 }
 
 /// The place where a message names its recipient, and the value expected there.
@@ -110,9 +103,8 @@ mod tests {
     fn the_defaults_are_what_the_documentation_says() {
         assert_eq!((MAX_HEADER, OpenOptions::DEFAULT_MAX_MESSAGE), (4096, 524_288));
         assert_eq!((OpenOptions::DEFAULT_INFLATE, crate::SecuredPayload::DEFAULT_MAX_JSON), (340_000, 525_312));
-        let (default, customer) = (OpenOptions::default(), OpenOptions::customer());
-        assert_eq!((default.max_message, default.max_header, default.inflate), (524_288, 4096, None));
-        assert_eq!((customer.max_message, customer.max_header, customer.inflate), (524_288, 4096, Some(340_000)));
+        let default = OpenOptions::default();
+        assert_eq!((default.max_message, default.max_header, default.inflate), (524_288, 4096, Some(340_000)));
         assert!(default.check_json && !default.require_cty && !default.require_typ && default.recipient.is_none());
     }
 }

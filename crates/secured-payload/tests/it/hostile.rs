@@ -179,7 +179,7 @@ fn inflating_stops_at_the_bound() {
         stream.finish().unwrap()
     };
     let message = outsider::encrypt(&zip, &deflated(&token));
-    let open = |max| keys.opener_with(OpenOptions::new().inflate(max)).open(&message);
+    let open = |max| keys.opener_with(OpenOptions::new().inflate(Some(max))).open(&message);
     assert_eq!(open(token.len()).unwrap().json(), json.as_bytes());
     assert_eq!(seen(&open(token.len() - 1).unwrap_err()), seen(&OpenError::Rejected));
     let bomb = outsider::encrypt(&zip, &deflated(&vec![b'a'; 20 << 20]));

@@ -47,12 +47,13 @@ impl Keys {
         Sealer::new(self.signing.clone(), self.encryption(), SealOptions::new())
     }
 
+    /// Refuses compressed messages.
     pub(crate) fn opener(&self) -> Opener {
-        self.opener_with(OpenOptions::new())
+        self.opener_with(OpenOptions::new().inflate(None))
     }
 
     pub(crate) fn customer(&self) -> Opener {
-        self.opener_with(OpenOptions::customer())
+        self.opener_with(OpenOptions::new())
     }
 
     pub(crate) fn opener_with(&self, options: OpenOptions) -> Opener {

@@ -39,7 +39,7 @@ const MAX_ETAG: usize = 256;
 ///
 /// # async fn example(mine: bankrail_jose::DecryptionKey) -> Result<(), Box<dyn std::error::Error>> {
 /// let theirs = JwksUrl::fetch("https://bank.example/keys.jwks", JwksUrlOptions::new()).await?;
-/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::customer())?;
+/// let opener = Opener::new(mine, theirs.keys(), OpenOptions::new())?;
 /// let options = ReceiversOptions::new().sender_keys(Arc::new(theirs.clone()));
 /// tokio::spawn(async move { theirs.run(std::future::pending()).await });
 /// # let _ = (opener, options);
