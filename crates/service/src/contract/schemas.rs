@@ -25,7 +25,7 @@ pub(super) fn all(options: &ProviderOptions, issuer: Option<&Issuer>) -> Value {
         ("TokenRequest", token_request()),
         ("TokenResponse", token_response()),
         ("TokenError", token_error()),
-        ("StatementRequest", statement_request()),
+        ("StatementRequest", statement_request(options)),
         ("StatementResponse", statement_response()),
         ("StatementError", statement_error()),
         ("ReceiverFault", object([("status", text()), ("title", text()), ("detail", text())], [])),
@@ -133,11 +133,12 @@ fn orders() -> [&'static str; 2] {
     [SortOrder::Forward, SortOrder::Backward].map(SortOrder::as_str)
 }
 
-fn statement_request() -> Value {
+fn statement_request(options: &ProviderOptions) -> Value {
     let most = MaxEntries::MAX.get();
     let [forward, backward] = orders();
+    let shown = options.narrative_by_default;
     let narrative = json!({
-        "description": "Whether entries of the fast-payment channel have parties and text. Default: true.",
+        "description": format!("Whether entries of the fast-payment channel have parties and text. Default: {shown}."),
         "anyOf": [{ "type": ["boolean", "null"] }, { "enum": ["true", "false"] }],
     });
     let max_entries = json!({

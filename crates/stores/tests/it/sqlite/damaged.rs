@@ -24,11 +24,11 @@ async fn damage_is_named_with_its_file_and_the_rest_is_read() {
     let connection = Connection::open(&file).unwrap();
     let leaves = "SELECT pageno FROM dbstat WHERE name = 'bankrail_outbox' AND pagetype = 'leaf'";
     let mut leaves = connection.prepare(leaves).unwrap();
-    let leaves: Vec<u64> = leaves.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let leaves: Vec<u32> = leaves.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     drop(connection);
     assert!(leaves.len() > 2);
     let bytes = std::fs::File::options().write(true).open(&file).unwrap();
-    bytes.write_all_at(&[0xA5; PAGE], (leaves[1] - 1) * PAGE as u64).unwrap();
+    bytes.write_all_at(&[0xA5; PAGE], u64::from(leaves[1] - 1) * PAGE as u64).unwrap();
 
     let store = SqliteStore::open(&file, Default::default()).unwrap();
     let mut damaged = 0;
