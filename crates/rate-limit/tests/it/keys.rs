@@ -212,3 +212,9 @@ fn agreements_end_and_are_forgotten() {
     assert_eq!(*limits.policy("A", PAYMENT, at(9)), default_limits(PAYMENT));
     limits.clear("nobody", PAYMENT);
 }
+
+/// Whoever fills the room with other keys does not escape a limit by it.
+#[test]
+fn a_million_keys_by_default_and_then_new_ones_are_refused() {
+    assert_eq!(Capacity::default(), Capacity::new(1_000_000, OnFull::RefuseNew));
+}

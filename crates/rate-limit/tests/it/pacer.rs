@@ -161,6 +161,17 @@ async fn no_hour_sees_more_than_its_limit_and_none_much_less() {
     assert!(sent.last() <= Some(&4), "no slower than the limit: {sent:?}");
 }
 
+/// A call is sent neither within the guard after a boundary nor within the guard before one, their first milliseconds
+/// included.
+#[tokio::test(start_paused = true)]
+async fn the_guard_holds_at_its_first_and_last_millisecond() {
+    for (now, sent) in [(0, 100), (99, 100), (100, 100), (3_599_899, 3_599_899), (3_599_900, 3_600_100)] {
+        let clock = clock(now);
+        statements(Pacing::Wait, clock.clone()).acquire(1).await.unwrap();
+        assert_eq!(clock.now(), at(sent), "a call at {now}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_bound_on_waiting_is_kept_in_both_directions() {
     let clock = clock(0);

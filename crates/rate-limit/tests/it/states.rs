@@ -16,6 +16,7 @@ fn a_stored_form_that_cannot_be_is_no_state() {
     assert_eq!(State::from_counts(at, &[count(0, 1, 1)]), None);
     assert_eq!(State::from_counts(at, &[count(5, 1, 1), count(5, 1, 1)]), None);
     assert_eq!(State::from_counts(at, &[count(3_600_000, 1 << 31, 0)]), None);
+    assert_eq!(State::from_counts(at, &[count(3_600_000, 0, 1 << 31)]), None);
     assert_eq!(State::from_counts(at, &[1, 2, 3, 4].map(|length| count(length, 0, 0))), None);
 }
 

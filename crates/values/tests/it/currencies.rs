@@ -53,3 +53,26 @@ fn each_constant_is_its_code() {
         assert_eq!((currency, currency.minor_units()), (Currency::parse(code).unwrap(), Some(digits)));
     }
 }
+
+/// ISO 4217 list one, typed in by hand: by number of decimals, and those without a minor unit.
+#[test]
+fn each_code_of_three_letters_is_listed_as_iso_4217_lists_it() {
+    let zero = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF";
+    let two = "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE \
+        CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL \
+        HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR \
+        MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK \
+        SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XAD \
+        XCD XCG YER ZAR ZMW ZWG";
+    let lists = [(zero, Some(0)), (two, Some(2)), ("BHD IQD JOD KWD LYD OMR TND", Some(3)), ("CLF UYW", Some(4))];
+    let without = "XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX";
+    let lists: Vec<_> = lists.into_iter().chain([(without, None)]).collect();
+    let letters = || b'A'..=b'Z';
+    for code in letters().flat_map(|a| letters().flat_map(move |b| letters().map(move |c| [a, b, c]))) {
+        let code = std::str::from_utf8(&code).unwrap();
+        let expected = lists.iter().find(|(codes, _)| codes.split(' ').any(|listed| listed == code));
+        let currency = Currency::parse(code).unwrap();
+        let found = (currency.is_listed(), currency.minor_units());
+        assert_eq!(found, (expected.is_some(), expected.and_then(|(_, digits)| *digits)), "{code}");
+    }
+}

@@ -20,3 +20,14 @@ fn none_comes_twice_whatever_the_clock_does() {
     assert_eq!(made.len(), 9);
     assert!(made.iter().all(|id| id.version() == 1 && id.is_rfc_variant()));
 }
+
+/// RFC 9562 section 6.10: a random node has the multicast bit, which no address of a network card has.
+#[test]
+fn the_node_is_the_random_bytes_with_the_multicast_bit() {
+    let now: Timestamp = "2022-02-22T19:22:22.000Z".parse().unwrap();
+    for (first, node) in [(0x00, "01"), (0x02, "03"), (0xFE, "ff"), (0x03, "03")] {
+        let generator = TimeUuidGenerator::from_random_bytes([first, 1, 2, 3, 4, 5, 0, 0]);
+        let id = generator.generate(now).to_hyphenated().to_string();
+        assert_eq!(id.rsplit('-').next(), Some(format!("{node}0102030405").as_str()), "{first}");
+    }
+}
