@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use step::{Slot, Turn};
 use tokio::sync::{Mutex, MutexGuard, Notify, watch};
+use tokio::time::Instant;
 
 /// Polls the statements of accounts, and hands each new entry to a handler.
 ///
@@ -167,11 +168,12 @@ impl Poller {
         let _forgetting = self.0.options.retention.map(|retention| {
             Recurring::start(FORGET_EVERY, self.clone(), move |poller| async move { poller.forget(retention).await })
         });
+        let mut clock = (Instant::now(), self.now());
         loop {
             let turn = tokio::select! {
                 biased;
                 () = &mut stop => return,
-                turn = self.next_turn() => turn,
+                turn = self.next_turn(&mut clock) => turn,
             };
             let mut handing_over = std::pin::pin!(self.hand_over(turn, stopped.clone()));
             tokio::select! {
@@ -240,9 +242,10 @@ impl Poller {
     }
 
     /// Waits for the next page and fetches it.
-    async fn next_turn(&self) -> Turn<'_> {
+    async fn next_turn(&self, clock: &mut (Instant, Timestamp)) -> Turn<'_> {
         let mut said = None;
         loop {
+            self.follow_clock(clock);
             // Created before the board is read, so that no resumption in between is missed.
             let resumed = self.0.resumed.notified();
             let slots = self.0.slots.lock().await;
@@ -255,6 +258,18 @@ impl Poller {
             if let Some(turn) = self.fetch(slots, index).await {
                 return turn;
             }
+        }
+    }
+
+    /// Lets waits end as if the clock had not been set back, by a minute or more since `before`.
+    fn follow_clock(&self, before: &mut (Instant, Timestamp)) {
+        const WORTH_FOLLOWING: Duration = Duration::from_secs(60);
+        let now = (Instant::now(), self.now());
+        let by = before.1.saturating_add(now.0 - before.0).saturating_since(now.1);
+        *before = now;
+        if by >= WORTH_FOLLOWING {
+            tracing::warn!(duration_ms = by.as_millis(), "the clock was set back: waits are shortened by as much");
+            self.0.board.set_back(by);
         }
     }
 

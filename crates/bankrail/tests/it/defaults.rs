@@ -47,8 +47,7 @@ async fn the_longest_message_of_a_sender_is_accepted_by_a_receiver() {
         let sealer = Sealer::new(keys.signing.clone(), keys.decryption.encryption_key(), options);
         let sealed = SecuredPayload::new(sealer.seal(&outgoing.body).unwrap()).to_json();
         let inbox = Arc::new(MemoryStore::new().inbox());
-        let opener =
-            Opener::new(keys.decryption.clone(), keys.signing.verifying_key(), OpenOptions::new()).unwrap();
+        let opener = Opener::new(keys.decryption.clone(), keys.signing.verifying_key(), OpenOptions::new()).unwrap();
         let receivers = Receivers::new(opener, API_KEY, inbox.clone(), ReceiversOptions::new()).unwrap();
         let request = axum::http::Request::post(MessageKind::PaymentOutcome.default_path())
             .header("apikey", API_KEY)

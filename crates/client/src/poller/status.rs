@@ -7,6 +7,7 @@ use bankrail_statement::AccountId;
 use bankrail_values::Timestamp;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The status of an account, as [`Poller::status`](super::Poller::status) returns it.
 #[derive(Clone, Debug)]
@@ -144,6 +145,16 @@ impl Board {
         match later.min_by_key(|(until, index, _)| (*until, *index)) {
             Some((until, index, reason)) => Next::Later(index, until, reason),
             None => Next::Nobody,
+        }
+    }
+
+    /// The clock has been set back by this much, so each wait ends earlier by its reading.
+    pub(super) fn set_back(&self, by: Duration) {
+        for row in self.lock().iter_mut() {
+            row.due = row.due.saturating_sub(by);
+            if let AccountState::Waiting { until, .. } = &mut row.state {
+                *until = until.saturating_sub(by);
+            }
         }
     }
 

@@ -171,8 +171,12 @@ impl Poller {
                     None => self.stop(index, PollError::Handler { times, source }),
                 }
             }
-            // The page may be recorded; the next try asks the store.
-            Err(error) => self.store_failed(index, &error),
+            // The page may be recorded, so the next try asks the store. It is kept: a store that fails for an hour must
+            // not use up the calls of many hours.
+            Err(error) => {
+                self.store_failed(index, &error);
+                slot.0 = Some(Walker { page: Some(fetched), ..Walker::new(poll) });
+            }
         }
         false
     }
