@@ -71,7 +71,7 @@ fn open(folder: &Path) -> Result<(), Box<dyn Error>> {
     let verifying = VerifyingKey::from_pem(&fs::read_to_string(folder.join("signing.pub.pem"))?)?;
     let mut sealed = String::new();
     std::io::stdin().read_to_string(&mut sealed)?;
-    let opened = Opener::new(decryption, verifying, options)?.open(sealed.trim_end())?;
+    let opened = Opener::new(decryption, verifying, OpenOptions::new())?.open(sealed.trim_end())?;
     std::io::stdout().write_all(opened.json())?;
     Ok(())
 }

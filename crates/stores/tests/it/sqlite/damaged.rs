@@ -21,11 +21,7 @@ async fn damage_is_named_with_its_file_and_the_rest_is_read() {
     }
     store.close().await;
 
-    let connection = Connection::open(&file).unwrap();
-    let leaves = "SELECT pageno FROM dbstat WHERE name = 'bankrail_outbox' AND pagetype = 'leaf'";
-    let mut leaves = connection.prepare(leaves).unwrap();
-    let leaves: Vec<u32> = leaves.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    drop(connection);
+    let leaves = leaves(&Connection::open(&file).unwrap());
     assert!(leaves.len() > 2);
     let bytes = std::fs::File::options().write(true).open(&file).unwrap();
     bytes.write_all_at(&[0xA5; PAGE], u64::from(leaves[1] - 1) * PAGE as u64).unwrap();
@@ -41,4 +37,11 @@ async fn damage_is_named_with_its_file_and_the_rest_is_read() {
     }
     assert!((1..50).contains(&damaged), "{damaged} of {} messages lay on one page", stored.len());
     store.outbox().enqueue(&outgoing("biller", 200), at(1)).await.unwrap();
+}
+
+/// The numbers of the pages that hold the rows of the outbox.
+fn leaves(connection: &Connection) -> Vec<u32> {
+    let pages = "SELECT pageno FROM dbstat WHERE name = 'bankrail_outbox' AND pagetype = 'leaf'";
+    let mut pages = connection.prepare(pages).unwrap();
+    pages.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
