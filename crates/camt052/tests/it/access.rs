@@ -3,8 +3,8 @@
 use crate::findings::document;
 use bankrail_camt052::{
     AccountId, AvailabilityDate, BalanceCode, BalanceSubType, BalanceTypeCode, ChargeType, Date, DateOrDateTime,
-    DateOrDateTimePeriod, DatePeriod, DateTime, Document, InstrumentQuantity, IssuedId, OtherAccountId, PlainDecimal,
-    PriceType, PriceValue, PriceValueType, Rate, RateType, ReadOptions, Report, Text,
+    DateOrDateTimePeriod, DatePeriod, DateTime, DateTimePeriod, Document, InstrumentQuantity, IssuedId, OtherAccountId,
+    PlainDecimal, PriceType, PriceValue, PriceValueType, Rate, RateType, ReadOptions, Report, Text,
 };
 
 fn report(before: &str, entries: &str) -> Report {
@@ -126,7 +126,7 @@ fn the_header_of_a_stream_is_known_as_soon_as_it_has_been_read() {
 
 #[test]
 fn choices_print_what_they_hold() {
-    let day: Date = "2021-07-29".parse().unwrap();
+    let [day, next]: [Date; 2] = ["2021-07-29", "2021-07-30"].map(|day| day.parse().unwrap());
     let at: DateTime = "2021-07-29T10:00:00Z".parse().unwrap();
     for (printed, expected) in [
         (BalanceTypeCode::Code(BalanceCode::ClosingBooked).to_string(), "CLBD"),
@@ -141,7 +141,12 @@ fn choices_print_what_they_hold() {
         (RateType::Percentage(Rate::parse("1.50").unwrap()).to_string(), "1.50 %"),
         (ChargeType::Code("COMM".into()).to_string(), "COMM"),
         (ChargeType::Proprietary(IssuedId::new("own".into())).to_string(), "own"),
-        (DateOrDateTimePeriod::Date(DatePeriod::new(day, day)).to_string(), "2021-07-29/2021-07-29"),
+        (DateOrDateTimePeriod::Date(DatePeriod::new(day, next)).to_string(), "2021-07-29/2021-07-30"),
+        (
+            DateOrDateTimePeriod::DateTime(DateTimePeriod::new(at.clone(), "2021-07-30T10:00:00Z".parse().unwrap()))
+                .to_string(),
+            "2021-07-29T10:00:00Z/2021-07-30T10:00:00Z",
+        ),
         (InstrumentQuantity::Unit(PlainDecimal::parse("2.50").unwrap()).to_string(), "2.50 units"),
         (PriceType::Kind(PriceValueType::Discount).to_string(), "DISC"),
         (PriceType::Yielded(true).to_string(), "yield"),

@@ -229,6 +229,8 @@ fn a_message_for_another_recipient_is_refused_if_required() {
     assert!(open(Recipient::claim("to", "b2")).is_ok());
     for recipient in [
         Recipient::header("aud", "biller-2"),
+        Recipient::header("aud", "BILLER-1"),
+        Recipient::claim("to", "B2"),
         Recipient::header("to", "b2"),
         Recipient::claim("to", "b1"),
         Recipient::claim("aud", "biller-1"),

@@ -69,10 +69,13 @@ fn findings_about_the_document() {
     request.sort_order = None;
     request.max_entries = MaxEntries::new(2);
     assert_eq!(checked(&days, &more, &request), [ReplyFinding::TooManyEntries { limit: 2, found: 3 }]);
-    let mut statement = received(&document_xml(&[]).replace("012003123456789", "other"), &ReceivedPage::Last);
-    let read = statement.document().unwrap();
-    let other = statement.check_document(&read.document, &request);
-    assert!(matches!(other, Err(ReplyError::OtherAccount { .. })), "{other:?}");
+    for (asked, found) in [("012003123456789", "other"), ("AB1", "ab1"), ("AB1", "AB.2")] {
+        let mut statement = received(&document_xml(&[]).replace("012003123456789", found), &ReceivedPage::Last);
+        asked.clone_into(&mut statement.account_id);
+        let read = statement.document().unwrap();
+        let other = statement.check_document(&read.document, &request);
+        assert!(matches!(other, Err(ReplyError::OtherAccount { .. })), "{asked}, {found}: {other:?}");
+    }
     let mut statement =
         received(&document_xml(&[]).replace("012003123456789", "012-003 123456789"), &ReceivedPage::Last);
     let read = statement.document().unwrap();

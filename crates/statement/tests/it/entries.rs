@@ -162,6 +162,19 @@ fn spelling_does_not_count_and_content_does() {
     assert_eq!(keys.len(), count, "each of them is another entry");
 }
 
+/// Every reference of a transaction that the schema has but `AcctSvcrRef`, which names an entry by itself.
+#[test]
+fn each_reference_is_part_of_the_content() {
+    let names = "MsgId PmtInfId InstrId EndToEndId TxId MndtId ChqNb ClrSysRef AcctOwnrTxId AcctSvcrTxId \
+        MktInfrstrctrTxId PrcgId";
+    let refs = names.split(' ').map(|name| format!("<{name}>1</{name}>"));
+    let own = [("a", "1"), ("b", "1"), ("a", "2")].map(|(kind, text)| format!("<Tp>{kind}</Tp><Ref>{text}</Ref>"));
+    let refs = refs.chain(own.map(|own| format!("<Prtry>{own}</Prtry>"))).chain([String::new()]);
+    let of = |refs: String| identity(entry_xml("1.00", "<Dt>2021-07-29</Dt>", &format!("<Refs>{refs}</Refs>"), "", ""));
+    let keys: std::collections::HashSet<_> = refs.map(|refs| of(refs).key).collect();
+    assert_eq!(keys.len(), 16);
+}
+
 #[test]
 fn the_banks_reference_names_an_entry() {
     let refs = |reference: &str| format!("<Refs><AcctSvcrRef>{reference}</AcctSvcrRef></Refs>");

@@ -429,8 +429,10 @@ fn acknowledgements() {
     let json = acknowledgement.to_json();
     assert_eq!(json, br#"{"id":"07070707-0707-4707-8707-070707070707","status":"RCVD"}"#);
     assert_eq!(Acknowledgement::from_json(&json).unwrap(), acknowledgement);
-    let other = Acknowledgement::from_json(br#"{"status":"OK","id":"07070707-0707-4707-8707-070707070707","x":1}"#);
-    assert!(!other.unwrap().is_received());
+    for (status, received) in [("RCVD", true), ("OK", false), ("rcvd", false), ("RCVD ", false), ("", false)] {
+        let json = format!(r#"{{"status":"{status}","id":"07070707-0707-4707-8707-070707070707","x":1}}"#);
+        assert_eq!(Acknowledgement::from_json(json.as_bytes()).unwrap().is_received(), received, "{status:?}");
+    }
     for bad in ["", "{}", "[]", r#"{"id":"x","status":"RCVD"}"#, r#"{"id":"07070707-0707-4707-8707-070707070707"}"#] {
         assert!(Acknowledgement::from_json(bad.as_bytes()).is_err(), "{bad}");
     }
