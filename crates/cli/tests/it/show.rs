@@ -11,7 +11,7 @@ fn a_report_is_a_table_with_balances_sums_and_totals() {
         "balance    +1245500.00 AUD  ITAV/Current  2021-07-29",
         "2021-07-29  2021-07-29  +25.00 AUD       25.00  BOOK    PMNT/RCDT/DMCT  JANE CITIZEN   \
          rent 👍 (AcctSvcrRef REF-1)",
-        "2021-07-29  2021-07-29  -12.50 AUD       12.50  BOOK    PMNT/RCDT/DMCT  Power & Light  (EndToEndId E2E-1)",
+        "2021-07-29  2021-07-29  -12.50 AUD       12.50  BOOK    PMNT/ICDT/DMCT  Power & Light  (EndToEndId E2E-1)",
         "totals     2 credits: 25.75; 1 debit: -12.50; net 13.25 AUD",
     ] {
         assert!(out.lines().any(|line| line == expected), "{expected}\n{out}");
