@@ -11,7 +11,7 @@ use std::fmt;
 /// An exact decimal of at most `DIGITS` digits, `FRACTION` of them after the point, not below zero if `UNSIGNED`.
 ///
 /// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits. Those beyond 28 digits are
-/// cut, which a reader of documents reports ([`FindingKind::CutZeros`](crate::FindingKind::CutZeros)) and JSON refuses.
+/// cut, which a reader of documents reports ([`FindingKind::CutZeros`]) and JSON refuses.
 ///
 /// Tolerant reading keeps a number of up to 28 digits, 18 of them after the point, and reports it.
 ///
