@@ -4,8 +4,8 @@ use super::BuildError;
 use super::report::{amount, direction};
 use bankrail_camt::{
     AccountId, BankTransactionCode, BankTransactionDomain, BankTransactionFamily, CounterpartyAccount, Date,
-    DateOrDateTime, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, ProprietaryReference, References,
-    Remittance, Text, Transaction, TransactionParties,
+    DateOrDateTime, Direction, Entry, EntryDetails, EntryStatus, OtherAccountId, Party, ProprietaryReference,
+    References, Remittance, Text, Transaction, TransactionParties,
 };
 use bankrail_values::Money;
 
@@ -40,7 +40,7 @@ impl EntryBuilder {
     /// payload, observed), or for a debit issued, `PMNT`, `ICDT`, `DMCT`.
     #[must_use]
     pub fn new(amount: Money, booked: bankrail_values::Date) -> Self {
-        let family = if amount.amount().is_sign_negative() { "ICDT" } else { "RCDT" };
+        let family = if direction(amount) == Direction::Debit { "ICDT" } else { "RCDT" };
         Self {
             amount,
             booked,
