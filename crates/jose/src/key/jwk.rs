@@ -266,6 +266,9 @@ fn text(members: &JsonObject<'_>, name: &'static str) -> Result<Option<String>, 
 fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyError> {
     let refused = KeyError::JwkMember { name, expected: "a number in canonical base64url" };
     let Some(JsonValue::String(text)) = members.get(name) else { return Err(refused) };
+    if text.len() > 2048 {
+        return Err(refused);
+    }
     let Ok(bytes) = base64url::decode(text).map(Zeroizing::new) else { return Err(refused) };
     // Private numbers may have leading zero bytes: some writers pad them to a fixed length.
     match (bytes.first(), name) {

@@ -163,7 +163,7 @@ pub(super) fn check_numbers(n: &BigUint, e: &BigUint) -> Result<(), KeyError> {
         return Err(KeyError::EvenModulus);
     }
     let bounds = BigUint::from(3u32)..=BigUint::from(RsaPublicKey::MAX_PUB_EXPONENT);
-    if !odd(e) || !bounds.contains(e) {
+    if !odd(e) || !bounds.contains(e) || e >= n {
         return Err(KeyError::Exponent);
     }
     Ok(())

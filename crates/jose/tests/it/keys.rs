@@ -152,6 +152,22 @@ fn private_numbers_may_be_padded_and_public_ones_not() {
         jwk[name] = base64url::encode(&[&[0], &bytes[..]].concat()).into();
         assert_eq!(read(&jwk).is_ok(), !["n", "e"].contains(&name), "{name}");
     }
+    // Up to 2048 characters.
+    for (bytes, accepted) in [(1536, true), (1537, false)] {
+        let mut jwk = private_jwk();
+        let number = base64url::decode(jwk["d"].as_str().unwrap()).unwrap();
+        let padding = vec![0; bytes - number.len()];
+        jwk["d"] = base64url::encode(&[padding, number.to_vec()].concat()).into();
+        assert_eq!(read(&jwk).is_ok(), accepted, "{bytes}");
+    }
+}
+
+#[test]
+fn an_exponent_is_less_than_its_modulus() {
+    for (n, e, accepted) in [(15_u8, 13_u8, true), (15, 15, false), (15, 17, false)] {
+        let [n, e] = [n, e].map(|number| base64url::encode(&[number]));
+        assert_eq!(Jwk::parse(&format!(r#"{{"kty":"RSA","n":"{n}","e":"{e}"}}"#)).is_ok(), accepted, "{n} {e}");
+    }
 }
 
 #[test]
