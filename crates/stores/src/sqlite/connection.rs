@@ -123,13 +123,13 @@ impl Database {
 
     /// Moves the write-ahead log into the file.
     pub(super) async fn fold_log(&self) {
-        let Some(path) = self.path.clone() else { return };
-        let (done, folded) = oneshot::channel();
+        let Some(path) = &self.path else { return };
+        let (file, (done, folded)) = (path.clone(), oneshot::channel());
         let fold = move || {
-            log::fold(&path);
+            log::fold(&file);
             let _ = done.send(());
         };
-        if spawn(Path::new(""), "bankrail-checkpoint", fold).is_ok() {
+        if spawn(path, "bankrail-checkpoint", fold).is_ok() {
             let _ = folded.await;
         }
     }
