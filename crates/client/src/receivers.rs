@@ -39,7 +39,6 @@
 //!
 //! let (mine, theirs) = (DecryptionKey::generate(RsaSize::Rsa2048)?, SigningKey::generate(RsaSize::Rsa2048)?);
 //! let inbox = Arc::new(SqliteStore::open_in_memory(SqliteOptions::new())?.inbox());
-//! // Some senders compress. `customer` inflates, up to a bound; the default refuses.
 //! let opener = Opener::new(mine, theirs.verifying_key(), OpenOptions::new())?;
 //! let receivers = Receivers::new(opener, "our-api-key", inbox, ReceiversOptions::new())?;
 //! let router: axum::Router = receivers.router();

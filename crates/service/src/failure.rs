@@ -46,8 +46,8 @@ failures! {
     /// The body is not a statement request, is incomplete, or has a foreign cursor: `EC42001`, 400.
     Validation = ErrorCode::VALIDATION, None,
         Some((InvalidRequest, "The request is invalid, or a required field is missing"));
-    /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed; or the request line or a header cannot
-    /// be read: `EC400`, 400.
+    /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed; or the request line or a header
+    /// cannot be read: `EC400`, 400.
     MalformedHead = ErrorCode::for_status(400), None, None;
     /// The API key is absent or unknown: `EC401`, 401.
     ApiKey = ErrorCode::for_status(401), Some("WWW-Authenticate"),

@@ -51,8 +51,8 @@ use tokio::time::Instant;
 /// ```
 ///
 /// - Each file whose name ends in `.toml` is a customer's, but for hidden ones. Key files are relative to the folder.
-///   At most 10,000 files, each of at most 256 KiB and 32,768 lines and values, together 64 MiB. A folder without any file is refused, so that
-///   customers do not lose access when the folder is not mounted.
+///   At most 10,000 files, each of at most 256 KiB and 32,768 lines and values, together 64 MiB. A folder without any
+///   file is refused, so that customers do not lose access when the folder is not mounted.
 /// - All files are validated together, as [`CustomerBook`] says, and members that are not known are refused. A change
 ///   with a fault changes nothing: the customers stay as they were, each fault is logged with file and line, and
 ///   [`CustomerFolder::rejected`] has all of them.

@@ -218,7 +218,8 @@ fn credits_and_debits_are_summed_up_apart() {
     let entries = format!("{ENTRY}{}", ENTRY.replace("CRDT", "DBIT").repeat(3));
     let summary = |all: &str, amount: &str, credits: &str, debits: &str| {
         format!(
-            "<TxsSummry><TtlNtries><NbOfNtries>4</NbOfNtries><Sum>{all}</Sum>{}</TtlNtries><TtlCdtNtries><Sum>{credits}             </Sum></TtlCdtNtries><TtlDbtNtries><Sum>{debits}</Sum></TtlDbtNtries></TxsSummry>",
+            "<TxsSummry><TtlNtries><NbOfNtries>4</NbOfNtries><Sum>{all}</Sum>{}</TtlNtries><TtlCdtNtries><Sum>{credits}\
+             </Sum></TtlCdtNtries><TtlDbtNtries><Sum>{debits}</Sum></TtlDbtNtries></TxsSummry>",
             net(amount)
         )
     };

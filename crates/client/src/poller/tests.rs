@@ -580,7 +580,7 @@ async fn a_page_that_is_not_recorded_is_handed_over_again_under_the_same_identif
     assert!(ids.iter().all(|own| *own == ids[0] && own[0] != own[1]));
 }
 
-/// Whether it was right before, or a day ahead while polls were missed.
+/// A poll is due after the time that has really passed.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_is_set_back_delays_no_poll() {
     let bank = Bank::new(&[(A, &[&[1]])]);
@@ -671,8 +671,8 @@ fn entry(amount: &str, direction: &str, status: &str, reference: &str) -> String
         "<Ntry><Amt{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>{status}<BookgDt><Dt>2026-11-21</Dt></BookgDt>\
          <ValDt><DtTm>2026-11-23T01:00:00Z</DtTm></ValDt><AcctSvcrRef>{reference}</AcctSvcrRef><BkTxCd><Domn>\
          <Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><Refs/>\
-         <Amt{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd><RltdPties><Dbtr><Nm>Jo Payer</Nm></Dbtr><Cdtr><Nm>Al Payee</Nm></Cdtr>\
-         </RltdPties><RmtInf><Ustrd>rent</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>"
+         <Amt{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd><RltdPties><Dbtr><Nm>Jo Payer</Nm></Dbtr><Cdtr>\
+         <Nm>Al Payee</Nm></Cdtr></RltdPties><RmtInf><Ustrd>rent</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>"
     )
 }
 

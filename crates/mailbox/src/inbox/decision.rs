@@ -44,8 +44,8 @@ pub enum ReceiveDecision {
 impl ReceiveDecision {
     /// Decides on a message, from all entries that have a hash in common with it, in any order.
     ///
-    /// - The earliest entry with the same content ([`Incoming::has_content`]) holds the message. If it is pending, the message is in progress,
-    ///   else it is a duplicate.
+    /// - The earliest entry with the same content ([`Incoming::has_content`]) holds the message. If it is pending, the
+    ///   message is in progress, else it is a duplicate.
     /// - If no entry holds it, it is in conflict with the earliest entry of its own sort: an interim message with an
     ///   interim one, a result with a result.
     /// - Without such an entry it is new. A result follows the earliest interim message. If the result

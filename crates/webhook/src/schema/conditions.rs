@@ -4,8 +4,8 @@ use crate::codes::{ActionType, AliasType, TransactionStatus};
 use crate::json::Schemas;
 use serde_json::{Value, json};
 
-/// The forms of aliases (Specification: "Payment alias (PayID) formats"). Upper case beyond ASCII is refused in an email
-/// too, which a pattern cannot say in every dialect.
+/// The forms of aliases (Specification: "Payment alias (PayID) formats"). Upper case beyond ASCII is refused in an
+/// email too, which a pattern cannot say in every dialect.
 const ALIASES: [(AliasType, &str); 4] = [
     (AliasType::Telephone, r"^\+[0-9]{1,3}-[1-9][0-9]{1,29}$"),
     (AliasType::Email, r"^[^\sA-Z]+@[^\sA-Z]+$"),

@@ -29,9 +29,9 @@ pub struct Type {
 /// elements there are at the top and whether there is text beside them.
 pub(super) type Judge<T> = fn(&mut Cursor<T>) -> Result<(usize, bool), Halt>;
 
-/// Judges the content of an envelope: documents of the message and elements with `xsi:type`, wherever they stand, within
-/// foreign elements too. `xml` is well-formed, with the namespaces it needs. Returns its identifiers, or why the schema
-/// refuses it.
+/// Judges the content of an envelope: documents of the message and elements with `xsi:type`, wherever they stand,
+/// within foreign elements too. `xml` is well-formed, with the namespaces it needs. Returns its identifiers, or why the
+/// schema refuses it.
 pub(crate) fn judge_envelope(xml: &str, limits: ReadLimits, shape: &'static Shape) -> Result<Ids, FindingKind> {
     if !xml.contains(shape.document) && !xml.contains(":type") {
         return Ok(Ids::default());
