@@ -217,7 +217,7 @@ fn entry_bank_transaction_codes() {
     assert_texts("Ntry/BkTxCd/Domn/Fmly/SubFmlyCd", &["DMCT"; 3]);
     // Nothing is a credit, however it is signed.
     let xml = builder().entry(entry("-0.00 AUD")).build().unwrap().to_xml().unwrap();
-    assert_eq!(texts(&xml, "Ntry/CdtDbtInd"), ["CRDT"]);
+    assert_eq!(texts(&xml, "TxDtls/CdtDbtInd"), ["CRDT"]);
     assert_eq!(texts(&xml, "Ntry/BkTxCd/Domn/Fmly/Cd"), ["RCDT"]);
 }
 
