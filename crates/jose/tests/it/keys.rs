@@ -138,6 +138,10 @@ fn exponents_are_odd_and_from_3_to_33_bits() {
         let mut jwk: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
         jwk["e"] = base64url::encode(&bytes).into();
         assert_eq!(read(&jwk).is_ok(), accepted, "{e}");
+        // Of a private key, the exponent is judged before it is compared with the other numbers.
+        let mut jwk = private_jwk();
+        jwk["e"] = base64url::encode(&bytes).into();
+        assert_eq!(matches!(read(&jwk), Err(KeyError::Exponent)), !accepted && e != 0, "{e}");
     }
     let mut even: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
     even["n"] = base64url::encode(&[0x80; 256]).into();
