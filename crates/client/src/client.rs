@@ -8,7 +8,7 @@ use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::pace::Closing;
 use crate::statement::{self, StatementClient};
 use crate::token::{Exchange, KeptTokens, TokenSource};
-use crate::transport::Caller;
+use crate::transport::{Caller, Failing};
 use bankrail_client_assertion::token::TokenResponse;
 use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, is_lifetime};
 use bankrail_http::EndpointUrl;
@@ -105,12 +105,14 @@ impl Client {
         let caller = |endpoint, name, call_type, policy, limit| Caller {
             http: http.clone(),
             timeout: options.timeout,
+            longest_hold: options.longest_hold,
             endpoint,
             name,
             api_key: api_key.clone(),
             pacer: Pacer::new(call_type, policy, options.clock.clone(), pacing.clone()),
             closing: closing.clone(),
             limit,
+            failing: Failing::default(),
         };
         let tokens = TokenSource::new(Exchange {
             caller: caller(auth, "token", CallType::Token, options.token_limits, TokenResponse::MAX_BYTES),

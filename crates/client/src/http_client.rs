@@ -1,7 +1,9 @@
 //! The HTTP client under every call of this crate.
 
+use crate::exchange_error::Names;
 use bankrail_http::tls::{TlsError, TlsRoots, client_config};
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a client may call, and whom it trusts.
@@ -31,6 +33,7 @@ impl HttpClientOptions<'_> {
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .connect_timeout(self.connect_timeout)
+            .dns_resolver(Arc::new(Names))
             .user_agent(concat!("bankrail-client/", env!("CARGO_PKG_VERSION")));
         if self.http_on_loopback {
             http = http.no_proxy();

@@ -37,7 +37,7 @@ pub use bankrail_rate_limit::Pacing;
 #[cfg(feature = "statement")]
 pub use client::{Client, ClientOptions, ClientOptionsError, Credentials};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
-pub use exchange_error::ExchangeError;
+pub use exchange_error::{CallPhase, ExchangeError};
 #[cfg(feature = "statement")]
 pub use poller::{
     AccountState, AccountStatus, CallFailure, Movement, MovementError, NewEntries, NewEntriesHandler, NewEntry,

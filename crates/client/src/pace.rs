@@ -2,14 +2,11 @@
 
 use crate::exchange_error::{Cause, cause};
 use crate::transport::{Caller, Reply};
-use bankrail_rate_limit::PaceError;
+use bankrail_rate_limit::{LetGo, PaceError, Pacer};
 use bankrail_values::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-
-/// The longest wait for a `Retry-After`, so that a wrong value does not stop a client for years.
-const LONGEST_HOLD: Duration = Duration::from_secs(24 * 3600);
 
 /// The wait after a 429 without `Retry-After`, under a policy without limits.
 const HOLD_WITHOUT_LIMITS: Duration = Duration::from_secs(60);
@@ -55,13 +52,37 @@ pub(crate) enum NotAdmitted {
     Counters(Cause),
 }
 
+/// A call that may be sent. If it is dropped instead, it does not count.
+#[must_use]
+pub(crate) struct Admitted<'a> {
+    pacer: &'a Pacer,
+    call: Option<LetGo>,
+    /// Whether it had to wait.
+    pub(crate) waited: bool,
+}
+
+impl Admitted<'_> {
+    /// From now on it counts, whatever becomes of it.
+    pub(crate) fn send(mut self) -> Option<LetGo> {
+        self.call.take()
+    }
+}
+
+impl Drop for Admitted<'_> {
+    fn drop(&mut self) {
+        if let Some(call) = self.call {
+            self.pacer.not_sent(call);
+        }
+    }
+}
+
 impl Caller {
-    /// Waits until the call may be sent, and counts it then. Returns whether it waited.
-    pub(crate) async fn admit(&self) -> Result<bool, NotAdmitted> {
+    /// Waits until the call may be sent, and counts it then.
+    pub(crate) async fn admit(&self) -> Result<Admitted<'_>, NotAdmitted> {
         let begun = self.now();
         match self.closing.unless_closed(self.pacer.acquire(1)).await {
             None => Err(NotAdmitted::Closed),
-            Some(Ok(())) => Ok(self.now() > begun),
+            Some(Ok(call)) => Ok(Admitted { pacer: &self.pacer, call: Some(call), waited: self.now() > begun }),
             Some(Err(PaceError::Held { until, .. })) => Err(NotAdmitted::HeldBack { until }),
             Some(Err(PaceError::Store(error))) => Err(NotAdmitted::Counters(cause(error))),
             // A limit is at least 1, so a cost of 1 fits every policy.
@@ -85,7 +106,14 @@ impl Caller {
     }
 
     fn hold_for(&self, wait: Duration) -> Timestamp {
-        let until = self.now().saturating_add(wait.min(LONGEST_HOLD));
+        if wait > self.longest_hold {
+            tracing::warn!(
+                endpoint = self.name,
+                duration_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                "Retry-After is longer than a call is held back"
+            );
+        }
+        let until = self.now().saturating_add(wait.min(self.longest_hold));
         self.pacer.hold_until(until);
         until
     }

@@ -9,7 +9,7 @@ pub use page::{Statement, StatementPage};
 pub use pages::{FetchedPage, Pages};
 
 use crate::token::{Token, TokenSource};
-use crate::transport::{Caller, Reply};
+use crate::transport::{Caller, Remarks, Reply};
 use bankrail_camt052::ReadOptions;
 use bankrail_statement::{AccountId, Checkpoint, ErrorCode, StatementReply, StatementRequest};
 use bankrail_values::Timestamp;
@@ -45,20 +45,18 @@ impl StatementClient {
     pub async fn page(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
         refuse_reserved(request)?;
         let outcome = self.fetch(request).await;
+        let caller = &self.0.caller;
         match &outcome {
             Ok(page) => {
+                caller.succeeded();
                 let findings = page.received.findings.len() + page.document_findings.len();
                 tracing::debug!(request_key = %page.request_key(), findings, "statement received");
             }
-            // The kind of the error, not its text, which can quote the service.
-            Err(error) => tracing::warn!(
-                request_key = error.request_key().map(tracing::field::display),
-                error = %error.kind(),
-                status = error.status(),
-                until = error.retry_at().map(tracing::field::display),
-                code = error.code().filter(|code| code.is_well_formed()).map(tracing::field::display),
-                "no statement"
-            ),
+            Err(error) => {
+                let exchange = if let StatementError::Transport(error) = error { Some(error) } else { None };
+                let remarks = Remarks { exchange, code: error.code(), advice: &error.advice() };
+                caller.failed("no statement", &error.facts(), &remarks);
+            }
         }
         outcome
     }
@@ -121,12 +119,13 @@ impl StatementClient {
         let parts = &*self.0;
         // The token is needed before the call is counted, and asked for again because waiting can outlast its life.
         parts.tokens.token().await?;
-        parts.caller.admit().await?;
+        let admitted = parts.caller.admit().await?;
         let token = parts.tokens.token().await?;
         let mut authorization = HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
             .expect("a token is a UUID, which a header can carry");
         authorization.set_sensitive(true);
-        let reply = parts.caller.post("application/json", Some(authorization), request.to_json().into_bytes()).await;
+        let body = request.to_json().into_bytes();
+        let reply = parts.caller.post(admitted, "application/json", Some(authorization), body).await;
         Ok((reply.map_err(StatementError::Transport)?, token))
     }
 

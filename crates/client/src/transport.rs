@@ -1,12 +1,14 @@
 //! Calls of one endpoint: within its limits, without redirects, with a bounded answer, and no secret in an error.
 
 mod failure;
+mod report;
 
-pub(crate) use failure::{CallFacts, after_comma, call_error};
+pub(crate) use failure::{CallFacts, SERVICE_FAILED, SHOW_THE_SERVICE, after_comma, call_error, wait_until};
+pub(crate) use report::{Failing, Remarks};
 
-use crate::ExchangeError;
+use crate::exchange_error::{CallPhase, ExchangeError};
 use crate::measure;
-use crate::pace::Closing;
+use crate::pace::{Admitted, Closing};
 use bankrail_http::{BodyReader, EndpointUrl, RequestKey, RetryAfter, content};
 use bankrail_rate_limit::Pacer;
 use bankrail_values::HyphenatedUuid;
@@ -28,8 +30,12 @@ pub(crate) struct Caller {
     pub(crate) api_key: (HeaderName, HeaderValue),
     pub(crate) pacer: Pacer,
     pub(crate) closing: Closing,
+    /// The longest time for which a `Retry-After` holds calls back.
+    pub(crate) longest_hold: Duration,
     /// The most bytes of an answer.
     pub(crate) limit: usize,
+    /// What was said of calls that failed one after the other.
+    pub(crate) failing: Failing,
 }
 
 /// An answer, read to its end.
@@ -37,6 +43,8 @@ pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) request_key: Option<HyphenatedUuid>,
     pub(crate) retry_after: Option<RetryAfter>,
+    /// By how many seconds this side's clock is ahead of the answer's `Date`.
+    pub(crate) clock_ahead: Option<i64>,
     pub(crate) is_json: bool,
     /// Overwritten when dropped, because a token's answer is secret; for other answers this costs little.
     pub(crate) body: Zeroizing<Vec<u8>>,
@@ -46,6 +54,7 @@ impl Caller {
     /// Posts `body` and reads the answer.
     pub(crate) async fn post(
         &self,
+        admitted: Admitted<'_>,
         content_type: &'static str,
         authorization: Option<HeaderValue>,
         body: Vec<u8>,
@@ -56,25 +65,32 @@ impl Caller {
         headers.extend(authorization.map(|value| (AUTHORIZATION, value)));
         headers.extend([self.api_key.clone()]);
         let begun = Instant::now();
+        let late = |phase| ExchangeError::TimedOut { after: self.timeout, phase };
         let exchange = async {
+            let deadline = tokio::time::Instant::now() + self.timeout;
             let request = self.http.post(self.endpoint.url().clone()).headers(headers).body(body);
-            let response =
-                http::Response::<reqwest::Body>::from(request.send().await.map_err(ExchangeError::from_send)?);
+            let sent = tokio::time::timeout_at(deadline, request.send()).await.map_err(|_| late(CallPhase::Answer))?;
+            let response = http::Response::<reqwest::Body>::from(sent.map_err(ExchangeError::from_send)?);
             let (head, body) = response.into_parts();
             let mut reply = Reply {
                 status: head.status,
                 request_key: RequestKey::from_headers(&head.headers).map(RequestKey::uuid),
                 retry_after: RetryAfter::from_headers(&head.headers),
+                clock_ahead: content::date(&head.headers).map(|date| self.now().unix_seconds() - date.unix_seconds()),
                 is_json: content::is_json_or_suffix(&head.headers),
                 body: Zeroizing::new(Vec::new()),
             };
             let mut body = BodyReader::new(&head.headers, body);
-            let read = body.read_each(self.limit, self.timeout, |piece| reply.body.extend_from_slice(&piece)).await;
+            let read = body.read_each(self.limit, self.timeout, |piece| reply.body.extend_from_slice(&piece));
+            let read = tokio::time::timeout_at(deadline, read).await.map_err(|_| late(CallPhase::Read))?;
             read.map_err(|error| ExchangeError::from_body(error, head.status))?;
             Ok(reply)
         };
-        let late = |_| Err(ExchangeError::TimedOut { after: self.timeout });
-        let outcome = tokio::time::timeout(self.timeout, exchange).await.unwrap_or_else(late);
+        let call = admitted.send();
+        let outcome = exchange.await;
+        if let (Err(ExchangeError::Connect(_)), Some(call)) = (&outcome, call) {
+            self.pacer.not_sent(call);
+        }
         measure::called(self.name, outcome.as_ref().ok().map(|reply| reply.status), begun.elapsed());
         outcome
     }

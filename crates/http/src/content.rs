@@ -1,6 +1,7 @@
 //! Checks of headers, of `Content-Type` and `Content-Encoding` above all.
 
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use bankrail_values::Timestamp;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, DATE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// The value of the only header of this name. `None` if there is none, or more than one.
@@ -8,6 +9,13 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 pub fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())
+}
+
+/// The time of the only `Date` header (RFC 9110 section 6.6.1), in any of HTTP's three spellings. `None` if there is
+/// none, more than one, or one that is no date.
+#[must_use]
+pub fn date(headers: &HeaderMap) -> Option<Timestamp> {
+    httpdate::parse_http_date(only(headers, &DATE)?.to_str().ok()?).ok().map(Timestamp::from)
 }
 
 /// The value of the only `Content-Type` header. `None` if there is none, more than one, or one that is not ASCII text.

@@ -3,7 +3,7 @@
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::error::Error;
 use std::sync::Arc;
@@ -66,6 +66,77 @@ pub enum TlsError {
 impl TlsError {
     fn provider(error: rustls::Error) -> Self {
         Self::Provider(Box::new(error))
+    }
+}
+
+/// Why two sides did not agree on TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TlsFault {
+    /// The peer's certificate is for other names.
+    Name,
+    /// The peer's certificate has expired, or is not valid yet, by the clock of this machine.
+    Time,
+    /// No trusted authority has issued the peer's certificate.
+    Issuer,
+    /// The peer's certificate is refused for another reason.
+    Certificate,
+    /// What came is not TLS.
+    NotTls,
+    /// The peer ended the handshake, as it does when it wants a client's certificate.
+    Refused,
+    /// Anything else.
+    Other,
+}
+
+impl TlsFault {
+    /// The fault that this error is; `None` if it is not one of TLS. Its sources are not looked at.
+    #[must_use]
+    pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+        Some(match error.downcast_ref()? {
+            rustls::Error::InvalidCertificate(error) => match error {
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Self::Name,
+                CertificateError::Expired
+                | CertificateError::ExpiredContext { .. }
+                | CertificateError::NotValidYet
+                | CertificateError::NotValidYetContext { .. } => Self::Time,
+                CertificateError::UnknownIssuer => Self::Issuer,
+                _ => Self::Certificate,
+            },
+            rustls::Error::InvalidMessage(_) => Self::NotTls,
+            rustls::Error::AlertReceived(_) => Self::Refused,
+            _ => Self::Other,
+        })
+    }
+
+    /// What happened, in words without a text of the peer.
+    #[must_use]
+    pub fn cause(self) -> &'static str {
+        match self {
+            Self::Name => "the certificate is for another name",
+            Self::Time => "the certificate has expired or is not valid yet",
+            Self::Issuer => "the certificate's authority is not trusted",
+            Self::Certificate => "the certificate is refused",
+            Self::NotTls => "the answer is not TLS",
+            Self::Refused => "TLS was refused by the other side",
+            Self::Other => "TLS failed",
+        }
+    }
+
+    /// What to check on this side.
+    #[must_use]
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Name => "call the service by a name that is in its certificate",
+            Self::Time => "check the clock of this machine, and ask the service for its certificate",
+            Self::Issuer => {
+                "name the service's certificate authority: `tls_roots`, `roots` in connection.toml, or --roots"
+            }
+            Self::Certificate => "ask the service for its certificate",
+            Self::NotTls => "check that address and port are those of https",
+            Self::Refused => "ask the service which versions and client certificates it demands",
+            Self::Other => "check what stands between here and the service",
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub use limiter::{Answer, CheckError, Limiter};
 pub use limits::{Limits, OnStoreError};
 pub use memory::{Capacity, FullError, MemoryCounters, OnFull};
 #[cfg(feature = "pacer")]
-pub use pacer::{PaceError, Pacer, PacerOptions, Pacing};
+pub use pacer::{LetGo, PaceError, Pacer, PacerOptions, Pacing};
 pub use policy::{Algorithm, CostError, Counting, MAX_WINDOWS, Policy, PolicyError};
 pub use state::{Counts, State};
 pub use store::{Charge, CounterStore};

@@ -2,6 +2,7 @@
 
 mod options;
 mod pacing;
+mod unsent;
 
 pub use options::PacerOptions;
 pub use pacing::{PaceError, Pacing};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
+use unsent::{Instead, Unsent};
 
 /// Waits until a call may be made, so that the provider does not refuse it.
 ///
@@ -31,6 +33,8 @@ use tokio::sync::Mutex;
 ///   may have charged there;
 /// - shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair among its own calls;
 /// - told: a call that waits for more than a second is logged once, at `INFO`, with `call_type` and `until`.
+///
+/// A call that was let go and never left, because the provider was not reached, is given back with [`Pacer::not_sent`].
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Pacer, PacerOptions, default_limits};
@@ -56,6 +60,14 @@ pub struct Pacer {
     opens: AtomicI64,
     /// tokio's lock is handed on in the order of arrival; the first in line holds it while waiting.
     turn: Mutex<()>,
+    unsent: std::sync::Mutex<Unsent>,
+}
+
+/// A call that was let go and counted, as [`Pacer::acquire`] returns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LetGo {
+    counted_at: Timestamp,
+    cost: u32,
 }
 
 /// The clock may be set while a call waits, so it is read again at least this often.
@@ -85,15 +97,17 @@ impl Pacer {
             held_until: AtomicI64::new(i64::MIN),
             opens: AtomicI64::new(i64::MIN),
             turn: Mutex::new(()),
+            unsent: std::sync::Mutex::default(),
         }
     }
 
-    /// Returns when a call of `cost` may be made, and counts it.
+    /// Returns when a call of `cost` may be made, and counts it, unless it goes in place of one that was
+    /// [not sent](Pacer::not_sent).
     ///
     /// # Errors
     /// [`PaceError::Cost`], at once, when `cost` is above the limit of a window: no waiting helps. [`PaceError::Held`]
     /// when the call would have to wait longer than [`Pacing`] allows. [`PaceError::Store`] when the counters fail.
-    pub async fn acquire(&self, cost: u32) -> Result<(), PaceError> {
+    pub async fn acquire(&self, cost: u32) -> Result<LetGo, PaceError> {
         self.policy.check_cost(cost)?;
         let begun = self.clock.now();
         let mut waiting = Waiting { begun, deadline: self.options.pacing.deadline(begun), told: false };
@@ -116,12 +130,19 @@ impl Pacer {
                     None => {
                         // It may have waited behind others only.
                         self.tell(&mut waiting, now);
-                        return Ok(());
+                        return Ok(LetGo { counted_at: self.judged_at(now), cost });
                     }
                 },
             };
             self.sleep_until(opens, now, &mut waiting).await?;
         }
+    }
+
+    /// Says of a call that was let go that it was never sent: the provider has not counted it. Another call of this
+    /// pacer with the same cost then goes in its place without being counted again, as long as both fall into the same
+    /// of the policy's longest windows; after that, the count has no effect any more.
+    pub fn not_sent(&self, call: LetGo) {
+        self.unsent().give_back(call);
     }
 
     /// Lets no call go before `at`: for the `Retry-After` of a refusal in spite of the pacing. The latest time given
@@ -182,11 +203,36 @@ impl Pacer {
 
     /// Charges the call if it is allowed; when it will be if not.
     async fn charge(&self, now: Timestamp, cost: u32) -> Result<Option<Timestamp>, PaceError> {
-        let judged_at = now.saturating_sub(self.guard());
+        let judged_at = self.judged_at(now);
+        let instead = self.unsent().replace(LetGo { counted_at: judged_at, cost }, &self.policy);
+        match instead {
+            Instead::Now { alone_until } => {
+                self.hold_until(alone_until.saturating_add(self.guard()));
+                return Ok(None);
+            }
+            Instead::Later(opens) if self.options.pacing != Pacing::Fail => {
+                return Ok(Some(opens.saturating_add(self.guard())));
+            }
+            _ => {}
+        }
         let charge = Charge::new(&self.options.customer, self.call_type, &self.policy, judged_at, cost)?;
         let decision = self.options.counters.charge(charge).await?;
         // The wait is counted from now, whichever clock decided.
-        Ok(decision.retry_after().map(|wait| now.saturating_add(wait)))
+        let wait = decision.retry_after();
+        if wait.is_none() {
+            self.unsent().counted(judged_at);
+        }
+        Ok(wait.map(|wait| now.saturating_add(wait)))
+    }
+
+    /// The time at which a call that goes now is counted.
+    fn judged_at(&self, now: Timestamp) -> Timestamp {
+        now.saturating_sub(self.guard())
+    }
+
+    fn unsent(&self) -> std::sync::MutexGuard<'_, Unsent> {
+        // Each change is whole, also after a panic elsewhere.
+        self.unsent.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     async fn sleep_until(&self, later: Timestamp, now: Timestamp, waiting: &mut Waiting) -> Result<(), PaceError> {

@@ -59,6 +59,9 @@ bankrail_values::options! {
         /// [`TokenError::retry_at`](crate::TokenError::retry_at)). A wait of more than a second is logged once, at
         /// `INFO`, with `until`, and [`Client::close`](super::Client::close) ends it.
         pub(super) pacing: Pacing = Pacing::default(),
+        /// The longest time for which a `Retry-After` holds calls back. What is above is logged and not waited for, so
+        /// that a wrong value does not silence a client for days. Default: 1 h.
+        pub(super) longest_hold: Duration = Duration::from_secs(3600),
         /// The limits of token calls, if they differ from the specification's; [`Policy::unlimited`] for none. Default:
         /// 10 an hour and 2 a second.
         pub(super) token_limits: Policy = default_limits(CallType::Token),
@@ -88,7 +91,6 @@ bankrail_values::options! {
         ///   into the cache before it and again after having waited for the rate limit. Clients that start at once on
         ///   an empty cache may each make a call. With [`ClientOptions::counters`] shared too, the limit of two calls a
         ///   second lets two of them go; the others wait, look again, and find the token if one was answered meanwhile.
-        ///   A call that waited and then was not needed stays counted.
         pub(super) token_cache((Arc<dyn TokenCache>, TokenCacheSecret) => Some):
             Option<(Arc<dyn TokenCache>, TokenCacheSecret)> = None,
         /// The clock of assertions, token lifetimes and limits. Default: the system's.

@@ -2,10 +2,11 @@
 
 use crate::ExchangeError;
 use crate::token::TokenError;
-use crate::transport::{CallFacts, after_comma, call_error};
+use crate::transport::{CallFacts, SERVICE_FAILED, SHOW_THE_SERVICE, after_comma, call_error, wait_until};
 use bankrail_camt052::ReadError;
 use bankrail_statement::{AccountId, ErrorCode, ReplyError, WalkError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -125,7 +126,7 @@ pub enum StatementError {
 call_error!(StatementError);
 
 impl StatementError {
-    fn facts(&self) -> CallFacts {
+    pub(crate) fn facts(&self) -> CallFacts {
         match self {
             Self::ReservedAccount { .. } => CallFacts::of("reserved account"),
             Self::Account(_) => CallFacts::of("account"),
@@ -152,6 +153,32 @@ impl StatementError {
             Self::NotStored { .. } => CallFacts::of("not stored"),
             Self::Closed => CallFacts::of("closed"),
         }
+    }
+
+    /// What to check, for whoever runs this side: in words of this crate, without an account.
+    #[must_use]
+    pub fn advice(&self) -> Cow<'static, str> {
+        match self {
+            Self::ReservedAccount { .. } | Self::Account(_) => "name an account that is registered for this customer",
+            Self::Token(error) => return error.advice(),
+            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => return wait_until(*retry_at),
+            Self::Counters(_) => "check the store of the rate limit",
+            Self::Transport(error) => error.advice(),
+            Self::Unauthorized { .. } => "check that the customer has the scope of statements, and the API key",
+            Self::Service { .. } if self.is_account_not_found() => {
+                "check the account: it must be registered for this customer"
+            }
+            Self::Service { retry_at: Some(retry_at), .. } => return wait_until(*retry_at),
+            Self::Service { .. } if self.is_retryable() => SERVICE_FAILED,
+            Self::Service { code, .. } if code.as_ref() == Some(&ErrorCode::VALIDATION) => SHOW_THE_SERVICE,
+            Self::Service { .. } => "ask the service what the code means",
+            Self::Unexpected { status, .. } if *status >= 500 => SERVICE_FAILED,
+            Self::Unexpected { .. } => "check the address of the service, and what stands between here and there",
+            Self::Reply { .. } | Self::Payload(_) | Self::Walk(_) => SHOW_THE_SERVICE,
+            Self::NotStored { .. } => "call `stored` for each page",
+            Self::Closed => "nothing: this client was closed",
+        }
+        .into()
     }
 
     /// True if the service does not know the account (`EC20001`).

@@ -1,9 +1,10 @@
 //! Errors of a token call.
 
 use crate::ExchangeError;
-use crate::transport::{CallFacts, after_comma, call_error};
+use crate::transport::{CallFacts, SERVICE_FAILED, SHOW_THE_SERVICE, after_comma, call_error, wait_until};
 use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
+use std::borrow::Cow;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -47,6 +48,9 @@ pub enum TokenError {
         code: Option<TokenErrorCode>,
         /// The error text of the body, cut and escaped.
         description: Option<String>,
+        /// By how many seconds this side's clock is ahead of the answer's `Date`, if it had one; negative if it is
+        /// behind.
+        clock_ahead: Option<i64>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
@@ -127,6 +131,95 @@ impl TokenError {
             Self::Response { request_key, .. } => CallFacts::of("response").answered(200, *request_key),
             Self::Closed => CallFacts::of("closed"),
             Self::Abandoned => CallFacts::of("abandoned").retryable(true),
+        }
+    }
+
+    /// What to check, for whoever runs this side: in words of this crate. A text of the service chooses among them.
+    #[must_use]
+    pub fn advice(&self) -> Cow<'static, str> {
+        match self {
+            Self::Assertion(_) => "check the signing key",
+            Self::Signer { .. } => "check the key service that holds the signing key",
+            Self::HeldBack { retry_at } | Self::TooManyCalls { retry_at, .. } => return wait_until(*retry_at),
+            Self::Counters(_) => "check the store of the rate limit",
+            Self::Transport(error) => error.advice(),
+            Self::Refused { status, code, description, clock_ahead, .. } => {
+                return after_refusal(*status, code.as_ref(), description.as_deref().unwrap_or_default(), *clock_ahead);
+            }
+            Self::Unavailable { .. } => SERVICE_FAILED,
+            Self::Unexpected { .. } => {
+                "check the address of the token endpoint, and what stands between here and there"
+            }
+            Self::Response { .. } => SHOW_THE_SERVICE,
+            Self::Closed => "nothing: this client was closed",
+            Self::Abandoned => "nothing: this program is ending",
+        }
+        .into()
+    }
+}
+
+/// How far a clock may be off before it is suspected: the shortest lifetime of an assertion that is usual.
+const SUSPECT_CLOCK: u64 = 60;
+
+/// What to check about a refusal. The code names the kind of fault; some services also describe it. One that keeps to
+/// the rules does not say why it refuses an assertion.
+fn after_refusal(
+    status: u16,
+    code: Option<&TokenErrorCode>,
+    description: &str,
+    clock_ahead: Option<i64>,
+) -> Cow<'static, str> {
+    /// Words of a description, in small letters, and what to check.
+    const REMEDIES: [(&[&str], &str); 3] = [
+        (&["api key", "apikey", "api-key"], API_KEY),
+        (
+            &["audience", "\"aud\"", "'aud'"],
+            "check the audience: it is what the service has arranged, which need not be an address",
+        ),
+        (
+            &["signature", "unknown key", "kid"],
+            "check that the service has the public half of the signing key, and that the key's id is the arranged one",
+        ),
+    ];
+    const API_KEY: &str = "check the API key and the name of its header";
+    if code == Some(&TokenErrorCode::InvalidScope) {
+        return "ask for a scope that the customer has".into();
+    }
+    if let Some(ahead) = clock_ahead.filter(|ahead| ahead.unsigned_abs() >= SUSPECT_CLOCK) {
+        let side = if ahead > 0 { "ahead of" } else { "behind" };
+        return format!("set the clock of this machine: it is {} s {side} the service's", ahead.unsigned_abs()).into();
+    }
+    let description = description.to_ascii_lowercase();
+    let found = REMEDIES.iter().find(|(words, _)| words.iter().any(|word| description.contains(word)));
+    match (found, status) {
+        (Some((_, advice)), _) => advice,
+        (None, 401) if code.is_none() => API_KEY,
+        (None, 401) => "check customer code, audience, signing key and its id, and the clock of this machine",
+        (None, _) => "compare the request with what the service expects",
+    }
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_what_fits() {
+        let client = Some(TokenErrorCode::InvalidClient);
+        for (status, code, description, clock_ahead, expected) in [
+            (401, client.as_ref(), "", Some(59), "customer code, audience, signing key"),
+            (401, client.as_ref(), "", Some(60), "it is 60 s ahead of the service's"),
+            (401, client.as_ref(), "bad API key", Some(-61), "it is 61 s behind the service's"),
+            (401, client.as_ref(), "Invalid API Key", None, "check the API key"),
+            (401, client.as_ref(), "claim \"aud\" is wrong", None, "check the audience"),
+            (401, client.as_ref(), "no key with this kid", None, "public half"),
+            (401, None, "", None, "check the API key"),
+            (400, Some(&TokenErrorCode::InvalidScope), "", Some(3600), "a scope that the customer has"),
+            (400, Some(&TokenErrorCode::InvalidRequest), "", None, "compare the request"),
+        ] {
+            let advice = after_refusal(status, code, description, clock_ahead);
+            assert!(advice.contains(expected), "{description}: {advice}");
         }
     }
 }

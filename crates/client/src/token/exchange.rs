@@ -3,7 +3,8 @@
 use super::{KeptTokens, Token, TokenError};
 use crate::client::AssertionKey;
 use crate::exchange_error::cause;
-use crate::transport::{Caller, Reply};
+use crate::pace::Admitted;
+use crate::transport::{Caller, Remarks, Reply};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
 };
@@ -44,12 +45,13 @@ impl Exchange {
             return Ok(token);
         }
         // Another client that shares the cache may have made the call meanwhile.
-        if self.caller.admit().await?
+        let admitted = self.caller.admit().await?;
+        if admitted.waited
             && let Some(token) = self.find(before).await
         {
             return Ok(token);
         }
-        let mut token = self.call().await?;
+        let mut token = self.call(admitted).await?;
         if let Some(kept) = &self.kept {
             kept.keep(&mut token, self.now()).await;
         }
@@ -72,29 +74,27 @@ impl Exchange {
         Some(token)
     }
 
-    async fn call(&self) -> Result<Token, TokenError> {
+    async fn call(&self, admitted: Admitted<'_>) -> Result<Token, TokenError> {
         let asked_at = self.now();
         // Signed after waiting for the limit, so that its lifetime starts now. No two calls share an assertion.
         let assertion = self.sign(asked_at).await?;
         let form = TokenRequest::new(assertion, self.scopes.clone()).to_form();
-        let reply = self.caller.post(FORM_CONTENT_TYPE, None, form.into_bytes()).await;
+        let reply = self.caller.post(admitted, FORM_CONTENT_TYPE, None, form.into_bytes()).await;
         let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
         match &outcome {
             Ok(token) => {
+                self.caller.succeeded();
                 tracing::debug!(
                     request_key = token.request_key.map(tracing::field::display),
                     expires_at = %token.expires_at,
                     "token obtained"
                 );
             }
-            // The kind of the error, not its text, which can quote the service.
-            Err(error) => tracing::warn!(
-                request_key = error.request_key().map(tracing::field::display),
-                error = %error.kind(),
-                status = error.status(),
-                until = error.retry_at().map(tracing::field::display),
-                "no token"
-            ),
+            Err(error) => {
+                let exchange = if let TokenError::Transport(error) = error { Some(error) } else { None };
+                let remarks = Remarks { exchange, code: None, advice: &error.advice() };
+                self.caller.failed("no token", &error.facts(), &remarks);
+            }
         }
         outcome
     }
@@ -124,7 +124,7 @@ impl Exchange {
     }
 
     fn read(&self, reply: &Reply, asked_at: Timestamp) -> Result<Token, TokenError> {
-        let Reply { status, request_key, is_json, .. } = *reply;
+        let Reply { status, request_key, is_json, clock_ahead, .. } = *reply;
         let unreadable = match status {
             StatusCode::OK => match TokenResponse::from_json(&reply.body) {
                 Ok(response) => {
@@ -157,7 +157,7 @@ impl Exchange {
             return Err(TokenError::Unavailable { status, code, retry_at, request_key });
         }
         if is_error {
-            return Err(TokenError::Refused { status, code, description, request_key });
+            return Err(TokenError::Refused { status, code, description, clock_ahead, request_key });
         }
         Err(match unreadable {
             // A page of some proxy.

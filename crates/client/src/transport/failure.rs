@@ -2,10 +2,21 @@
 
 use crate::ExchangeError;
 use bankrail_values::{HyphenatedUuid, Timestamp, excerpt};
+use std::borrow::Cow;
 
 /// The end of an error's text: the code, if there is one. A code that is in no list is the peer's text.
 pub(crate) fn after_comma(code: &Option<impl ToString>) -> String {
     code.as_ref().map(|code| format!(", {}", excerpt(&code.to_string()))).unwrap_or_default()
+}
+
+/// What to check when the fault is the service's.
+pub(crate) const SERVICE_FAILED: &str = "try again later; the fault is the service's";
+/// What to do when the service's answer is not what was arranged.
+pub(crate) const SHOW_THE_SERVICE: &str = "show the service this error with its request key";
+
+/// What to do about a call that comes too early.
+pub(crate) fn wait_until(at: Timestamp) -> Cow<'static, str> {
+    format!("wait until {at}").into()
 }
 
 /// The facts about a failed call.

@@ -24,4 +24,5 @@ mod statements;
 mod tokens;
 mod transactional;
 mod waits;
+mod words;
 mod worker;

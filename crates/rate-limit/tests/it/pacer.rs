@@ -50,14 +50,18 @@ fn paced(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
 
 const GUARD: i64 = 100;
 
-async fn bank_never_refuses(policy: Policy, start: i64, offsets: Vec<i64>) {
+/// Each call arrives with the offset, or, if there is none, was not sent.
+async fn bank_never_refuses(policy: Policy, start: i64, offsets: Vec<Option<i64>>) {
     let clock = clock(start);
     let options = PacerOptions::new().pacing(Pacing::Wait).guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
     let pacer = with_options(policy, clock.clone(), options);
     let mut arrivals = Vec::new();
     for offset in offsets {
-        pacer.acquire(1).await.unwrap();
-        arrivals.push(clock.now().unix_millis() + offset);
+        let call = pacer.acquire(1).await.unwrap();
+        match offset {
+            Some(offset) => arrivals.push(clock.now().unix_millis() + offset),
+            None => pacer.not_sent(call),
+        }
     }
     arrivals.sort_unstable();
     let mut state = State::new();
@@ -74,7 +78,7 @@ proptest! {
         sliding in any::<bool>(),
         limits in (3_u32..40, 1_u32..5),
         start in 0_i64..120_000,
-        offsets in proptest::collection::vec(-GUARD..=GUARD, 1..120),
+        offsets in proptest::collection::vec(proptest::option::weighted(0.8, -GUARD..=GUARD), 1..120),
     ) {
         let algorithm = if sliding { Algorithm::Sliding } else { Algorithm::Fixed };
         let policy = policy(algorithm, Counting::Attempts, &[(60_000, limits.0), (1_000, limits.1.min(limits.0))]);
@@ -163,6 +167,34 @@ async fn no_hour_sees_more_than_its_limit_and_none_much_less() {
 
 /// A call is sent neither within the guard after a boundary nor within the guard before one, their first milliseconds
 /// included.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_not_sent_is_counted_once_however_often_it_is_tried() {
+    // Half a minute after an hour began: all of these fall into that hour.
+    let clock = clock(3_630_000);
+    let pacer = by_default(default_limits(CallType::Token), clock.clone());
+    for pause in [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900] {
+        tokio::time::sleep(Duration::from_secs(pause)).await;
+        let call = pacer.acquire(1).await.unwrap();
+        pacer.not_sent(call);
+    }
+    let mut sent = 0;
+    while pacer.acquire(1).await.is_ok() {
+        sent += 1;
+    }
+    assert_eq!(sent, 10);
+    // In another hour, what was not sent counts for nothing.
+    let call = paced(default_limits(CallType::Statement), clock.clone());
+    let unsent = call.acquire(1).await.unwrap();
+    call.not_sent(unsent);
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    for _ in 0..25 {
+        call.acquire(1).await.unwrap();
+    }
+    let full = clock.now();
+    call.acquire(1).await.unwrap();
+    assert!(clock.now() > full.saturating_add(Duration::from_secs(60)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_guard_holds_at_its_first_and_last_millisecond() {
     for (now, sent) in [(0, 100), (99, 100), (100, 100), (3_599_899, 3_599_899), (3_599_900, 3_600_100)] {

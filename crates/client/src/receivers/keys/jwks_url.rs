@@ -1,7 +1,7 @@
 //! Keys from an address.
 
 use super::{RenewFuture, SenderKeys};
-use crate::ExchangeError;
+use crate::exchange_error::{CallPhase, ExchangeError};
 use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::measure;
 use bankrail_http::tls::{TlsError, TlsRoots};
@@ -261,7 +261,8 @@ async fn get(
         let etag = head.headers.get(ETAG).filter(|etag| etag.len() <= MAX_ETAG).cloned();
         Ok(Fetched { keys: Some(usable(text)?), etag, fresh_for })
     };
-    let timed_out = |_| JwksUrlError::Exchange(ExchangeError::TimedOut { after: options.timeout });
+    let timed_out =
+        |_| JwksUrlError::Exchange(ExchangeError::TimedOut { after: options.timeout, phase: CallPhase::Answer });
     tokio::time::timeout(options.timeout, getting).await.map_err(timed_out)?
 }
 

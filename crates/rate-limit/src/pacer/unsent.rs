@@ -1,0 +1,73 @@
+//! Calls that were counted and not sent.
+
+use super::LetGo;
+use crate::Policy;
+use bankrail_values::Timestamp;
+
+/// The most that are remembered; further ones stay counted.
+const MOST: usize = 1000;
+
+/// Calls that were counted and not sent, so that others can go in their place.
+#[derive(Debug, Default)]
+pub(super) struct Unsent {
+    calls: Vec<LetGo>,
+    /// When a call was last let go.
+    last: Option<Timestamp>,
+}
+
+/// Whether a call can go in place of one that was not sent.
+pub(super) enum Instead {
+    /// It can replace none, so it must be counted.
+    Counted,
+    /// It can at this time.
+    Later(Timestamp),
+    /// It may go, and no other before this time.
+    Now { alone_until: Timestamp },
+}
+
+impl Unsent {
+    pub(super) fn counted(&mut self, at: Timestamp) {
+        self.last = Some(at);
+    }
+
+    pub(super) fn give_back(&mut self, call: LetGo) {
+        if self.calls.len() < MOST {
+            self.calls.push(call);
+        }
+    }
+
+    /// Lets `call`, which would be counted now, go in place of one that was not sent, if it may.
+    ///
+    /// Both algorithms count by window, so it makes no difference for a window that both are in. In a shorter one the
+    /// call is not counted, so no other call of this pacer may be in the same window or beside it.
+    pub(super) fn replace(&mut self, call: LetGo, policy: &Policy) -> Instead {
+        let (at, lengths) = (call.counted_at, || policy.windows().iter().map(|window| window.millis()));
+        let together = |unsent: &LetGo, length| number(unsent.counted_at, length) == number(at, length);
+        self.calls.retain(|unsent| lengths().max().is_some_and(|longest| together(unsent, longest)));
+        let Some(place) = self.calls.iter().rposition(|unsent| unsent.cost == call.cost) else {
+            return Instead::Counted;
+        };
+        let Some(unsent) = self.calls.get(place) else { return Instead::Counted };
+        let clear_of = |other: Timestamp| {
+            let apart = lengths().filter(|length| !together(unsent, *length));
+            apart.map(|length| begin(number(other, length) + 2, length)).max().unwrap_or(at)
+        };
+        let opens = self.last.map_or(at, clear_of);
+        if opens > at {
+            return Instead::Later(opens);
+        }
+        let alone_until = clear_of(at);
+        self.calls.remove(place);
+        self.last = Some(at);
+        Instead::Now { alone_until }
+    }
+}
+
+/// The number of the window of this length that the time is in.
+fn number(at: Timestamp, length: u32) -> i64 {
+    at.unix_millis().div_euclid(i64::from(length))
+}
+
+fn begin(number: i64, length: u32) -> Timestamp {
+    Timestamp::saturating_from_unix_millis(number.saturating_mul(i64::from(length)))
+}
