@@ -41,7 +41,7 @@ pub use exchange_error::{CallPhase, ExchangeError};
 #[cfg(feature = "statement")]
 pub use poller::{
     AccountState, AccountStatus, CallFailure, Movement, MovementError, NewEntries, NewEntriesHandler, NewEntry,
-    PollError, PolledAccount, Poller, PollerOptions, TransactionalNewEntriesHandler, WaitReason,
+    PollError, PolledAccount, Poller, PollerFault, PollerOptions, TransactionalNewEntriesHandler, WaitReason,
 };
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};

@@ -43,9 +43,23 @@ pub(crate) fn polled(outcome: Polled) {
             Polled::Stopped => "stopped",
         };
         metrics::counter!("bankrail_polls_total", "outcome" => name).increment(1);
-        if matches!(outcome, Polled::Stopped) {
-            metrics::gauge!("bankrail_poll_stopped_accounts").increment(1.0);
-        }
+    }
+}
+
+/// An account that was polled is stopped.
+#[cfg(feature = "statement")]
+pub(crate) fn poll_stopped() {
+    #[cfg(feature = "metrics")]
+    metrics::gauge!("bankrail_poll_stopped_accounts").increment(1.0);
+}
+
+/// The longest that an account has been without a page, and without a full walk.
+#[cfg(feature = "statement")]
+pub(crate) fn poll_ages(page: std::time::Duration, full_walk: std::time::Duration) {
+    #[cfg(feature = "metrics")]
+    {
+        metrics::gauge!("bankrail_poll_oldest_page_seconds").set(page.as_secs_f64());
+        metrics::gauge!("bankrail_poll_oldest_full_walk_seconds").set(full_walk.as_secs_f64());
     }
 }
 
@@ -80,6 +94,16 @@ pub(crate) fn describe() {
         describe_counter!("bankrail_polls_total", "polls of accounts by outcome");
         describe_counter!("bankrail_polled_entries_total", "new entries that were handed over and recorded");
         describe_gauge!("bankrail_poll_stopped_accounts", "accounts that are no longer polled");
+        describe_gauge!(
+            "bankrail_poll_oldest_page_seconds",
+            Unit::Seconds,
+            "longest time without a page of an account"
+        );
+        describe_gauge!(
+            "bankrail_poll_oldest_full_walk_seconds",
+            Unit::Seconds,
+            "longest time without a full walk through an account"
+        );
         describe_counter!("bankrail_key_fetches_total", "requests for the sender's keys by outcome");
         describe_counter!("bankrail_received_total", "deliveries of webhook messages by kind and outcome");
         describe_counter!("bankrail_handled_total", "messages out of the inbox by outcome");

@@ -13,7 +13,7 @@ mod step;
 mod tests;
 
 pub use account::PolledAccount;
-pub use error::PollError;
+pub use error::{PollError, PollerFault};
 pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntriesHandler};
 pub use movement::{Movement, MovementError};
 pub use options::PollerOptions;
@@ -43,15 +43,17 @@ use tokio::time::Instant;
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement calls. The account whose
 ///   poll has been due for longest goes first.
+///   After five pages of an account, others that are due have their turn.
 /// - A call that fails in a way that may pass is made again ([`PollerOptions::retry_schedule`]), not before the
-///   service's `Retry-After`. That includes every failure to get a token and every answer that does not come from the
-///   statement endpoint, unless its status is 400 to 499. A service that fails three times in a row to answer a cursor
-///   is asked for the first page.
+///   service's `Retry-After`. That includes every failure to get a token and every answer that is neither a statement
+///   nor the service's own error. A service that fails three times in a row to answer a cursor is asked for the first
+///   page.
 /// - A request with a cursor that the service refuses, whatever its error, is followed by a full walk: the
 ///   specification has no error for it.
 /// - An account is stopped when its handler has failed three times with a page ([`PollerOptions::handler_schedule`]),
 ///   when its statement cannot be read to its end, and when a call fails in a way that cannot pass. [`Poller::status`]
-///   says so until [`Poller::resume`]. The others are polled on.
+///   and [`Poller::check`] say so until a page of it is recorded: it is tried again after an hour
+///   ([`PollerOptions::retry_stopped`]), and at once after [`Poller::resume`]. The others are polled on.
 /// - Entries that the service lists no more are not fetched: the intraday statement of a day ends with the day. So the
 ///   last poll of a day should be short before its end.
 /// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
@@ -94,6 +96,7 @@ struct Shared {
     accounts: Vec<PolledAccount>,
     labels: Vec<String>,
     board: Board,
+    made_at: Timestamp,
     /// Held while a page is fetched and handed over.
     slots: Mutex<Vec<Slot>>,
     resumed: Notify,
@@ -146,6 +149,7 @@ impl Poller {
         let shared = Shared {
             labels: labels.collect(),
             board: Board::new(all.len(), source.now()),
+            made_at: source.now(),
             slots: Mutex::new(all.iter().map(|_| Slot::default()).collect()),
             accounts: all,
             sink: Box::new(sink),
@@ -215,13 +219,31 @@ impl Poller {
         self.status().into_iter().find(|status| status.account == *account).map(|status| status.state)
     }
 
-    /// Polls an account again that was stopped, and returns whether it was. The next poll is due at once.
+    /// Whether all accounts are polled as they should be, for a check of `/readyz`.
+    ///
+    /// # Errors
+    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for [`PollerOptions::stale_after`],
+    /// counted from when the poller was made.
+    pub fn check(&self) -> Result<(), PollerFault> {
+        let now = self.now();
+        let (mut stopped, mut stale) = (Vec::new(), Vec::new());
+        for status in self.status() {
+            if status.stopped_since.is_some() {
+                stopped.push(status.label);
+            } else if now.saturating_since(status.last_page.unwrap_or(self.0.made_at)) > self.0.options.stale_after {
+                stale.push(status.label);
+            }
+        }
+        if stopped.is_empty() && stale.is_empty() { Ok(()) } else { Err(PollerFault { stopped, stale }) }
+    }
+
+    /// Polls an account at once that was stopped, and returns whether it was.
     pub fn resume(&self, account: &AccountId) -> bool {
         let index = self.0.accounts.iter().position(|polled| polled.id == *account);
         let now = self.now();
         let resumed = index.and_then(|index| {
             self.0.board.change(index, |row| {
-                let stopped = matches!(row.state, AccountState::Stopped(_));
+                let stopped = matches!(row.state, AccountState::Stopped { .. });
                 if stopped {
                     row.state = AccountState::Waiting { until: now, reason: WaitReason::Turn };
                     (row.due, row.failures) = (now, 0);
@@ -230,11 +252,7 @@ impl Poller {
             })
         });
         self.0.resumed.notify_waiters();
-        let resumed = resumed == Some(true);
-        if resumed {
-            measure::poll_resumed();
-        }
-        resumed
+        resumed == Some(true)
     }
 
     fn now(&self) -> Timestamp {
@@ -246,6 +264,8 @@ impl Poller {
         let mut said = None;
         loop {
             self.follow_clock(clock);
+            let (page, full_walk) = self.0.board.longest_without(self.0.made_at, self.now());
+            measure::poll_ages(page, full_walk);
             // Created before the board is read, so that no resumption in between is missed.
             let resumed = self.0.resumed.notified();
             let slots = self.0.slots.lock().await;

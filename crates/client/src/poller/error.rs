@@ -1,7 +1,9 @@
 //! Why an account is no longer polled.
 
 use crate::StatementError;
+use crate::transport::SHOW_THE_SERVICE;
 use bankrail_statement::WalkError;
+use std::borrow::Cow;
 use std::error::Error;
 
 /// Why a [`Poller`](super::Poller) has stopped polling an account.
@@ -36,4 +38,29 @@ impl PollError {
             Self::Handler { .. } => "handler",
         }
     }
+
+    /// What to check, for whoever runs this side, without an account.
+    #[must_use]
+    pub fn advice(&self) -> Cow<'static, str> {
+        match self {
+            Self::Statement(error) => error.advice(),
+            Self::Walk(_) => SHOW_THE_SERVICE.into(),
+            Self::Handler { .. } => "see why the handler fails".into(),
+        }
+    }
+}
+
+/// Accounts are not polled as they should be. Their names are those of logs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("accounts that are stopped: {}; accounts without a page for too long: {}", names(stopped), names(stale))]
+#[non_exhaustive]
+pub struct PollerFault {
+    /// Those that are stopped.
+    pub stopped: Vec<String>,
+    /// Those of which no page was recorded for [`PollerOptions::stale_after`](super::PollerOptions::stale_after).
+    pub stale: Vec<String>,
+}
+
+fn names(labels: &[String]) -> String {
+    if labels.is_empty() { "none".to_owned() } else { labels.join(", ") }
 }

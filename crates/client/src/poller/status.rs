@@ -19,6 +19,10 @@ pub struct AccountStatus {
     pub label: String,
     /// What the poller does with it now.
     pub state: AccountState,
+    /// Since when it is stopped: it is tried again meanwhile, and no page was recorded yet.
+    pub stopped_since: Option<Timestamp>,
+    /// When this poller has last recorded a page of it.
+    pub last_page: Option<Timestamp>,
     /// When this poller has last completed a poll of it.
     pub last_poll: Option<Timestamp>,
     /// When a full walk of it was last completed, as far as this poller knows.
@@ -56,8 +60,15 @@ pub enum AccountState {
     Fetching,
     /// A page is being handed over and recorded.
     HandingOver,
-    /// It is no longer polled until [`Poller::resume`](super::Poller::resume) or a restart of the process.
-    Stopped(Arc<PollError>),
+    /// Its polls cannot go on.
+    #[non_exhaustive]
+    Stopped {
+        /// Why.
+        error: Arc<PollError>,
+        /// When it is tried again all the same ([`PollerOptions::retry_stopped`](super::PollerOptions::retry_stopped)).
+        /// `None`: after [`Poller::resume`](super::Poller::resume) or a restart of the process.
+        retry_at: Option<Timestamp>,
+    },
 }
 
 /// What an account waits for.
@@ -76,6 +87,8 @@ pub enum WaitReason {
     Handler,
     /// For the store, which failed.
     Store,
+    /// To be tried again after it was stopped.
+    Stopped,
 }
 
 impl fmt::Display for WaitReason {
@@ -87,6 +100,7 @@ impl fmt::Display for WaitReason {
             Self::RateLimit => "rate limit",
             Self::Handler => "handler",
             Self::Store => "store",
+            Self::Stopped => "stopped",
         })
     }
 }
@@ -103,10 +117,18 @@ pub(super) struct Row {
     pub(super) due: Timestamp,
     /// How many failures there were since a page was recorded.
     pub(super) failures: u32,
+    /// How many pages of the running poll were recorded.
+    pub(super) pages: u32,
+    pub(super) stopped_since: Option<Timestamp>,
+    pub(super) last_page: Option<Timestamp>,
     pub(super) last_poll: Option<Timestamp>,
     pub(super) last_full_walk: Option<Timestamp>,
     pub(super) last_failure: Option<CallFailure>,
 }
+
+/// How many pages of an account are fetched before others that are due have their turn, so that a statement without end
+/// leaves the others their share of the calls.
+const PAGES_OF_A_TURN: u32 = 5;
 
 /// The account whose page is fetched next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +147,9 @@ impl Board {
             state: AccountState::Waiting { until: now, reason: WaitReason::Interval },
             due: now,
             failures: 0,
+            pages: 0,
+            stopped_since: None,
+            last_page: None,
             last_poll: None,
             last_full_walk: None,
             last_failure: None,
@@ -140,6 +165,7 @@ impl Board {
         }
         let later = rows.iter().enumerate().filter_map(|(index, row)| match row.state {
             AccountState::Waiting { until, reason } => Some((until, index, reason)),
+            AccountState::Stopped { retry_at: Some(until), .. } => Some((until, index, WaitReason::Stopped)),
             _ => None,
         });
         match later.min_by_key(|(until, index, _)| (*until, *index)) {
@@ -148,11 +174,22 @@ impl Board {
         }
     }
 
+    /// The longest that an account has been without a page, and without a full walk, counted from `since` at first.
+    pub(super) fn longest_without(&self, since: Timestamp, now: Timestamp) -> (Duration, Duration) {
+        let age = |at: Option<Timestamp>| now.saturating_since(at.unwrap_or(since));
+        let rows = self.lock();
+        let longest = |last: fn(&Row) -> Option<Timestamp>| rows.iter().map(|row| age(last(row))).max();
+        let [page, full_walk] = [longest(|row| row.last_page), longest(|row| row.last_full_walk)];
+        (page.unwrap_or_default(), full_walk.unwrap_or_default())
+    }
+
     /// The clock has been set back by this much, so each wait ends earlier by its reading.
     pub(super) fn set_back(&self, by: Duration) {
         for row in self.lock().iter_mut() {
             row.due = row.due.saturating_sub(by);
-            if let AccountState::Waiting { until, .. } = &mut row.state {
+            if let AccountState::Waiting { until, .. } | AccountState::Stopped { retry_at: Some(until), .. } =
+                &mut row.state
+            {
                 *until = until.saturating_sub(by);
             }
         }
@@ -172,6 +209,8 @@ impl Board {
             account: account.id.clone(),
             label: label.clone(),
             state: row.state.clone(),
+            stopped_since: row.stopped_since,
+            last_page: row.last_page,
             last_poll: row.last_poll,
             last_full_walk: row.last_full_walk,
             last_failure: row.last_failure.clone(),
@@ -186,11 +225,27 @@ impl Board {
 }
 
 impl Row {
-    /// When its next page can be fetched; `None` if it is stopped or being worked on.
+    /// When its next page can be fetched; `None` if it is stopped for good or being worked on.
     fn ready_at(&self) -> Option<Timestamp> {
         match self.state {
             AccountState::Waiting { until, .. } => Some(until),
-            AccountState::Fetching | AccountState::HandingOver | AccountState::Stopped(_) => None,
+            AccountState::Stopped { retry_at, .. } => retry_at,
+            AccountState::Fetching | AccountState::HandingOver => None,
         }
+    }
+
+    /// A page was recorded. Returns since when the account had been stopped.
+    pub(super) fn recorded(&mut self, now: Timestamp) -> Option<Timestamp> {
+        (self.failures, self.last_page) = (0, Some(now));
+        self.stopped_since.take()
+    }
+
+    /// The running poll goes on with another page: soon, unless it has had its turn and others are due.
+    pub(super) fn goes_on(&mut self, now: Timestamp) {
+        self.pages = self.pages.saturating_add(1);
+        if self.pages.is_multiple_of(PAGES_OF_A_TURN) {
+            self.due = now;
+        }
+        self.state = AccountState::Waiting { until: now, reason: WaitReason::Turn };
     }
 }

@@ -131,9 +131,13 @@ impl Poller {
             Ok(Recorded::Committed) => {
                 tracing::debug!(account = self.label(index), new = count, "page recorded");
                 measure::new_entries(count);
-                self.0.board.change(index, |row| row.failures = 0);
+                let now = self.now();
+                if self.0.board.change(index, |row| row.recorded(now)).flatten().is_some() {
+                    tracing::info!(account = self.label(index), "an account that was stopped is polled again");
+                    measure::poll_resumed();
+                }
                 match poll.committed(commit) {
-                    Ok(PollStep::Fetch) => self.wait_until(index, self.now(), WaitReason::Turn),
+                    Ok(PollStep::Fetch) => drop(self.0.board.change(index, |row| row.goes_on(now))),
                     Ok(PollStep::Complete { .. }) => self.completed(index, &poll, polled.every),
                     Err(error) => {
                         self.stop(index, PollError::Walk(error));
@@ -244,7 +248,7 @@ impl Poller {
         let now = self.now();
         measure::polled(Polled::Completed);
         self.0.board.change(index, |row| {
-            row.due = now.saturating_add(every);
+            (row.due, row.pages) = (now.saturating_add(every), 0);
             row.state = AccountState::Waiting { until: row.due, reason: WaitReason::Interval };
             row.last_poll = Some(now);
             row.last_full_walk = poll.last_full_walk();
@@ -281,14 +285,25 @@ impl Poller {
             PollError::Statement(error) => error.request_key(),
             _ => None,
         };
+        let now = self.now();
+        let retry_at = self.0.options.retry_stopped.map(|pause| now.saturating_add(pause));
         tracing::error!(
             account = self.label(index),
             error = error.kind(),
             request_key = request_key.map(tracing::field::display),
+            until = retry_at.map(tracing::field::display),
+            advice = &*error.advice(),
             "an account is no longer polled"
         );
         measure::polled(Polled::Stopped);
-        self.0.board.set(index, AccountState::Stopped(Arc::new(error)));
+        let was_stopped = self.0.board.change(index, |row| {
+            row.state = AccountState::Stopped { error: Arc::new(error), retry_at };
+            row.pages = 0;
+            row.stopped_since.replace(row.stopped_since.unwrap_or(now)).is_some()
+        });
+        if was_stopped == Some(false) {
+            measure::poll_stopped();
+        }
     }
 }
 
@@ -316,12 +331,12 @@ fn polled_entries(page: &StatementPage, unbooked: bool) -> impl Iterator<Item = 
     page.entries().filter(move |entry| unbooked || entry.status == EntryStatus::Booked)
 }
 
-/// Whether the call can succeed later. Without a token nothing is wrong with the account, and an answer that does not
-/// come from the endpoint can be that of a gateway in maintenance.
+/// Whether the call can succeed later. Without a token nothing is wrong with the account, and an answer that is not a
+/// statement and not the service's error can be that of a gateway in maintenance, whatever its status.
 fn may_pass(error: &StatementError) -> bool {
     match error {
         StatementError::Token(_) | StatementError::Unauthorized { .. } => true,
-        StatementError::Unexpected { status, .. } => !(400..=499).contains(status),
+        StatementError::Unexpected { .. } | StatementError::Reply { .. } => true,
         error => error.is_retryable(),
     }
 }

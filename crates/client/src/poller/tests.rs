@@ -4,7 +4,7 @@ use super::handler::BoxError;
 use super::sink::{Patience, Plain, Sink};
 use super::source::{Fetching, Source};
 use super::*;
-use crate::{ExchangeError, StatementError, StatementPage};
+use crate::{CallPhase, ExchangeError, StatementError, StatementPage};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
@@ -195,7 +195,7 @@ async fn run_for(poller: &Poller, time: Duration) {
 
 fn stopped(poller: &Poller, account: &str) -> Arc<PollError> {
     match poller.state(&id(account)) {
-        Some(AccountState::Stopped(error)) => error,
+        Some(AccountState::Stopped { error, .. }) => error,
         other => panic!("expected a stopped account, found {other:?}"),
     }
 }
@@ -314,9 +314,10 @@ async fn what_may_pass_is_tried_again_and_not_before_its_time() {
     bank.fail(
         A,
         [
-            StatementError::Transport(ExchangeError::TimedOut { after: seconds(60) }),
+            StatementError::Transport(ExchangeError::TimedOut { after: seconds(60), phase: CallPhase::Answer }),
             StatementError::Unauthorized { code: None, request_key: None },
             StatementError::Token(crate::TokenError::Refused {
+                clock_ahead: None,
                 status: 401,
                 code: None,
                 description: None,
@@ -363,6 +364,71 @@ async fn what_cannot_pass_stops_the_account_alone() {
     assert!(poller.resume(&id(A)));
     run_for(&poller, seconds(1)).await;
     assert_eq!(handed.amounts(A), ["1", "2", "3"]);
+}
+
+/// What a gateway in maintenance answers: pages of its own under any status, and JSON of another shape.
+#[tokio::test(start_paused = true)]
+async fn answers_that_are_not_the_services_pass() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    let stray = |status, json| StatementError::Unexpected { status, json, retry_at: None, request_key: None };
+    let Err(source) = StatementReply::parse(200, b"{}") else { panic!("it is not a statement") };
+    let other_shape = StatementError::Reply { status: 200, request_key: None, source };
+    bank.fail(A, [stray(403, false), stray(404, true), stray(302, false), other_shape]);
+    let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
+    run_for(&poller, seconds(60)).await;
+    assert_eq!((bank.times(A).len(), handed.amounts(A).len()), (5, 1));
+    assert!(poller.status()[0].stopped_since.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stopped_account_is_tried_again_each_hour_and_not_well_until_a_page_is_recorded() {
+    let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
+    bank.fail(A, [not_found(), not_found(), service(500, ErrorCode::INTERNAL)]);
+    let accounts = [PolledAccount::new(id(A)).label("rent"), PolledAccount::new(id(B))];
+    let (poller, handed) = poller(&bank, accounts);
+    assert_eq!(poller.check(), Ok(()));
+    run_for(&poller, seconds(7_199)).await;
+    assert_eq!(bank.times(A), [0, 3_600]);
+    assert_eq!(poller.status()[0].stopped_since, Some(start()));
+    let fault = poller.check().unwrap_err();
+    assert_eq!((fault.stopped.clone(), fault.stale.clone()), (vec!["rent".to_owned()], vec![]));
+    assert_eq!(fault.to_string(), "accounts that are stopped: rent; accounts without a page for too long: none");
+    run_for(&poller, seconds(10)).await;
+    assert_eq!(handed.amounts(A), ["1"]);
+    assert_eq!((poller.check(), poller.status()[0].stopped_since), (Ok(()), None));
+
+    let never = PollerOptions::new().retry_stopped(None);
+    bank.fail(A, [not_found()]);
+    let poller = with_handler(&bank, [PolledAccount::new(id(A))], |_| async { Ok(()) }, never);
+    run_for(&poller, seconds(86_400)).await;
+    assert!(matches!(poller.state(&id(A)), Some(AccountState::Stopped { retry_at: None, .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_without_a_page_for_too_long_is_not_well() {
+    let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
+    let (poller, _) = poller(&bank, accounts());
+    run_for(&poller, seconds(60)).await;
+    bank.fail(B, (0..100).map(|_| service(500, ErrorCode::INTERNAL)));
+    run_for(&poller, seconds(7_140)).await;
+    assert_eq!(poller.check(), Ok(()));
+    run_for(&poller, seconds(1)).await;
+    let fault = poller.check().unwrap_err();
+    assert_eq!((fault.stopped, fault.stale), (vec![], vec!["2".to_owned()]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_statement_without_end_leaves_the_others_their_calls() {
+    let endless: Vec<Vec<u32>> = (0..90).map(|page| vec![page]).collect();
+    let endless: Vec<&[u32]> = endless.iter().map(Vec::as_slice).collect();
+    let bank = Bank::new(&[(A, &endless), (B, &[&[7]])]);
+    // 25 calls an hour.
+    bank.with(|table| table.takes = seconds(144));
+    let (poller, _) = poller(&bank, accounts());
+    run_for(&poller, seconds(3_600)).await;
+    let order: Vec<&str> = bank.with(|table| table.calls.iter().map(|call| call.0).collect());
+    assert_eq!(order[..12], [A, A, A, A, A, B, A, A, A, A, A, B]);
+    assert_eq!(order.iter().filter(|account| **account == B).count(), 4);
 }
 
 #[tokio::test(start_paused = true)]

@@ -86,6 +86,8 @@ async fn polls_are_counted_by_what_became_of_them() {
     ];
     assert_counted(&counted(&snapshotter), &page);
     assert!(poller.resume(&account));
+    provider.statements([Reply::page(2, None)]);
+    poller.run_due().await;
     // A snapshot takes the values away.
     assert_counted(&counted(&snapshotter), &[("bankrail_poll_stopped_accounts{}", -1.0)]);
 }

@@ -339,7 +339,9 @@ async fn an_unknown_account_is_stopped_and_says_so() {
     let poller = Poller::transactional(client.statements(), store, accounts, pay, PollerOptions::new());
     let log = Log::start();
     assert_eq!(poller.run_due().await, 0);
-    let Some(bankrail_client::AccountState::Stopped(error)) = poller.state(&account) else { panic!("it is stopped") };
+    let Some(bankrail_client::AccountState::Stopped { error, .. }) = poller.state(&account) else {
+        panic!("it is stopped")
+    };
     let bankrail_client::PollError::Statement(error) = &*error else { panic!("{error}") };
     assert!(error.is_account_not_found());
     let text = log.text();
