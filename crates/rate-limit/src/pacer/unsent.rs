@@ -4,10 +4,8 @@ use super::LetGo;
 use crate::Policy;
 use bankrail_values::Timestamp;
 
-/// The most that are remembered; further ones stay counted.
-const MOST: usize = 1000;
-
-/// Calls that were counted and not sent, so that others can go in their place.
+/// Calls that were counted and not sent, so that others can go in their place. There are no more than calls under way at
+/// once, because the next ones replace them first.
 #[derive(Debug, Default)]
 pub(super) struct Unsent {
     calls: Vec<LetGo>,
@@ -31,9 +29,7 @@ impl Unsent {
     }
 
     pub(super) fn give_back(&mut self, call: LetGo) {
-        if self.calls.len() < MOST {
-            self.calls.push(call);
-        }
+        self.calls.push(call);
     }
 
     /// Lets `call`, which would be counted now, go in place of one that was not sent, if it may.
@@ -44,12 +40,10 @@ impl Unsent {
         let (at, lengths) = (call.counted_at, || policy.windows().iter().map(|window| window.millis()));
         let together = |unsent: &LetGo, length| number(unsent.counted_at, length) == number(at, length);
         self.calls.retain(|unsent| lengths().max().is_some_and(|longest| together(unsent, longest)));
-        let Some(place) = self.calls.iter().rposition(|unsent| unsent.cost == call.cost) else {
-            return Instead::Counted;
-        };
-        let Some(unsent) = self.calls.get(place) else { return Instead::Counted };
+        let same_cost = self.calls.iter().copied().enumerate().rfind(|(_, unsent)| unsent.cost == call.cost);
+        let Some((place, unsent)) = same_cost else { return Instead::Counted };
         let clear_of = |other: Timestamp| {
-            let apart = lengths().filter(|length| !together(unsent, *length));
+            let apart = lengths().filter(|length| !together(&unsent, *length));
             apart.map(|length| begin(number(other, length) + 2, length)).max().unwrap_or(at)
         };
         let opens = self.last.map_or(at, clear_of);

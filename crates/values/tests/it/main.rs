@@ -8,6 +8,7 @@ mod currencies;
 mod dates;
 mod decimals;
 mod errors;
+mod generated;
 #[cfg(feature = "json")]
 mod json;
 mod money;
