@@ -97,4 +97,4 @@ pub use handler::{Conflict, Delivery, Handler, HandlerError, Handlers, Transacti
 pub use observe::{DeliveryStage, ObservedDelivery, ObservedOutcome};
 pub use options::{ReceiversOptions, ReceiversOptionsError};
 pub use service::Receiver;
-pub use worker::{Worker, WorkerCounts, WorkerOptions};
+pub use worker::{Worker, WorkerCounts, WorkerFault, WorkerOptions};

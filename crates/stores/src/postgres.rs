@@ -129,12 +129,15 @@ impl PostgresStore {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Whether the database answers, for a check of readiness.
+    /// Whether the database can be written, for a check of readiness: it commits a row that stays as it is, so that a
+    /// full disk or a standby is noticed.
     ///
     /// # Errors
-    /// [`StoreError`] if there is no connection, or no answer within [`PostgresOptions::operation_timeout`].
-    pub async fn ping(&self) -> Result<(), StoreError> {
-        self.timed(async { self.query("SELECT 1", &[]).await.map(drop) }).await
+    /// [`StoreError`] if there is no connection, nothing can be written, or no answer comes within
+    /// [`PostgresOptions::operation_timeout`].
+    pub async fn check(&self) -> Result<(), StoreError> {
+        let sql = "UPDATE bankrail_schema SET version = version";
+        self.timed(async { self.query(sql, &[]).await.map(drop) }).await
     }
 
     bankrail_values::getters! { self;

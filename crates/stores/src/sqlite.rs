@@ -63,6 +63,9 @@ use connection::Database;
 #[cfg(feature = "mailbox")]
 const FORGOTTEN: u32 = 500;
 
+/// Writes a row of the schema as it is.
+const CHECK: &str = "UPDATE bankrail_schema SET version = version";
+
 /// The statements of each kind of record, for the test of their query plans.
 #[cfg(test)]
 const DAILY: &[&[&str]] = &[
@@ -132,14 +135,13 @@ impl SqliteStore {
         self.database.fold_log().await;
     }
 
-    /// Whether the file can be read, for a check of readiness. Writing is not tried: it would wait for other processes
-    /// that write.
+    /// Whether the file can be written, for a check of readiness: it commits a row that stays as it is, so that a full
+    /// disk is noticed. It waits for other processes that write.
     ///
     /// # Errors
-    /// [`StoreError`] if the file or the thread that reads it is gone.
-    pub async fn ping(&self) -> Result<(), StoreError> {
-        let sql = "SELECT version FROM bankrail_schema";
-        self.database.read(move |connection| Ok(connection.query_row(sql, [], |_| Ok(()))?)).await
+    /// [`StoreError`] if nothing can be written, or the thread that writes is gone.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        self.database.write(|connection| statements::run(connection, CHECK, ()).map(drop)).await
     }
 
     bankrail_values::getters! { self;

@@ -140,7 +140,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 .not_ready_from(shutdown.clone().wanted())
                 .check("database", move || {
                     let database = database.clone();
-                    async move { database.ping().await }
+                    async move { database.check().await }
                 });
             let listener = TcpListener::bind(operations).await?;
             let health = Server::without_tls(listener, Operations::new(health), ServerOptions::new());

@@ -127,7 +127,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         let database = store.clone();
         let health = OperationsOptions::new().not_ready_from(shutdown.clone().wanted()).check("database", move || {
             let database = database.clone();
-            async move { database.ping().await }
+            async move { database.check().await }
         });
         let (listener, address) = listen(address, "--operations").await?;
         tokio::spawn(Server::without_tls(listener, Operations::new(health), ServerOptions::new()).run(pending()));

@@ -1,9 +1,11 @@
 //! The worker that hands messages from the inbox to handlers.
 
 mod counts;
+mod fault;
 mod options;
 
 pub use counts::WorkerCounts;
+pub use fault::WorkerFault;
 pub use options::WorkerOptions;
 
 use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhandled};
@@ -73,6 +75,16 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     #[must_use]
     pub fn counts(&self) -> WorkerCounts {
         self.counters.counts()
+    }
+
+    /// Whether messages are handled as they should be, for a check of `/readyz`.
+    ///
+    /// # Errors
+    /// [`WorkerFault`] if the inbox fails, or if a message waits for longer than [`WorkerOptions::stale_after`].
+    pub async fn check(&self) -> Result<(), WorkerFault> {
+        let oldest = self.inbox.oldest_pending().await?;
+        let waits = oldest.map(|oldest| self.clock.now().saturating_since(oldest)).unwrap_or_default();
+        if waits > self.options.stale_after { Err(WorkerFault::Behind { waits }) } else { Ok(()) }
     }
 
     /// Replaces the options.

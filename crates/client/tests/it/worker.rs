@@ -58,6 +58,21 @@ async fn each_handler_gets_its_messages_once() {
 }
 
 #[tokio::test]
+async fn a_worker_is_not_well_when_a_message_waits_too_long() {
+    let (_, receivers, clock) = setup();
+    let worker = receivers.worker(Handlers::new().on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(()))));
+    worker.check().await.unwrap();
+    deliver(&receivers, KIND, &message(KIND)).await;
+    clock.advance(Duration::from_secs(1800));
+    worker.check().await.unwrap();
+    clock.advance(Duration::from_millis(1));
+    let fault = worker.check().await.unwrap_err();
+    assert_eq!(fault.to_string(), "a message waits to be handled for 1800 s");
+    worker.run_due().await.unwrap();
+    worker.check().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_handler_of_any_message_gets_those_that_no_other_handler_is_for() {
     let (inbox, receivers, _) = setup();
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();

@@ -50,18 +50,19 @@ fn paced(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
 
 const GUARD: i64 = 100;
 
-/// Each call arrives with the offset, or, if there is none, was not sent.
-async fn bank_never_refuses(policy: Policy, start: i64, offsets: Vec<Option<i64>>) {
+/// Each call arrives with the offset, or, if there is none, was not sent, and is followed by a pause.
+async fn bank_never_refuses(policy: Policy, start: i64, calls: Vec<(Option<i64>, u64)>) {
     let clock = clock(start);
     let options = PacerOptions::new().pacing(Pacing::Wait).guard(Duration::from_millis(u64::try_from(GUARD).unwrap()));
     let pacer = with_options(policy, clock.clone(), options);
     let mut arrivals = Vec::new();
-    for offset in offsets {
+    for (offset, pause) in calls {
         let call = pacer.acquire(1).await.unwrap();
         match offset {
             Some(offset) => arrivals.push(clock.now().unix_millis() + offset),
             None => pacer.not_sent(call),
         }
+        tokio::time::sleep(Duration::from_millis(pause)).await;
     }
     arrivals.sort_unstable();
     let mut state = State::new();
@@ -78,11 +79,14 @@ proptest! {
         sliding in any::<bool>(),
         limits in (3_u32..40, 1_u32..5),
         start in 0_i64..120_000,
-        offsets in proptest::collection::vec(proptest::option::weighted(0.8, -GUARD..=GUARD), 1..120),
+        calls in proptest::collection::vec(
+            (proptest::option::weighted(0.7, -GUARD..=GUARD), prop_oneof![4 => Just(0), 1 => 0_u64..2_500]),
+            1..120,
+        ),
     ) {
         let algorithm = if sliding { Algorithm::Sliding } else { Algorithm::Fixed };
         let policy = policy(algorithm, Counting::Attempts, &[(60_000, limits.0), (1_000, limits.1.min(limits.0))]);
-        paused(bank_never_refuses(policy, start, offsets));
+        paused(bank_never_refuses(policy, start, calls));
     }
 }
 
@@ -193,6 +197,31 @@ async fn a_call_that_was_not_sent_is_counted_once_however_often_it_is_tried() {
     let full = clock.now();
     call.acquire(1).await.unwrap();
     assert!(clock.now() > full.saturating_add(Duration::from_secs(60)));
+}
+
+/// In the second of the second call, the first is not counted, so no other may be there or beside it.
+#[tokio::test(start_paused = true)]
+async fn a_call_in_place_of_another_is_alone_in_its_second_and_beside_it() {
+    let clock = clock(3_630_500);
+    let pacer = by_default(default_limits(CallType::Token), clock.clone());
+    let call = pacer.acquire(1).await.unwrap();
+    pacer.not_sent(call);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut let_go = Vec::new();
+    for _ in 0..3 {
+        pacer.acquire(1).await.unwrap();
+        let_go.push(clock.now().unix_millis());
+    }
+    assert_eq!(let_go, [3_632_100, 3_634_100, 3_634_100]);
+
+    // Whoever does not wait is counted instead.
+    let clock = Arc::new(ManualClock::new(at(3_630_500)));
+    let options = PacerOptions::new().pacing(Pacing::Fail);
+    let pacer = with_options(default_limits(CallType::Token), clock.clone(), options);
+    let call = pacer.acquire(1).await.unwrap();
+    pacer.not_sent(call);
+    clock.advance(Duration::from_secs(1));
+    pacer.acquire(1).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

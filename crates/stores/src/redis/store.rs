@@ -134,15 +134,17 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         Self { connection, scripts: Arc::new(scripts), options }
     }
 
-    /// Whether the server answers, for a check of readiness. On a cluster one of its nodes is asked.
+    /// Whether the server can be written, for a check of readiness: it sets a key of its own that ends after a minute,
+    /// so that full memory or a replica is noticed. On a cluster one of its nodes is asked.
     ///
     /// # Errors
-    /// [`StoreError`] if there is no connection, or no answer within [`RedisStoreOptions::timeout`].
-    pub async fn ping(&self) -> Result<(), StoreError> {
+    /// [`StoreError`] if there is no connection, nothing can be written, or no answer comes within
+    /// [`RedisStoreOptions::timeout`].
+    pub async fn check(&self) -> Result<(), StoreError> {
         let mut connection = self.connection.clone();
-        let mut read = redis::cmd("EXISTS");
-        read.arg(format!("{}ping", self.options.prefix));
-        self.within(read.query_async::<bool>(&mut connection)).await.map(drop)
+        let mut write = redis::cmd("SET");
+        write.arg(format!("{}check", self.options.prefix)).arg(1).arg("EX").arg(60);
+        self.within(write.query_async::<()>(&mut connection)).await
     }
 
     /// Runs one request, within the maximum duration.

@@ -178,6 +178,7 @@ async fn sessions_are_set_up_as_the_rules_need() {
     });
     assert!(matches!(store.inbox().complete_with(id, owner(1), work, at(1)).await, Ok(Completion::Committed)));
     assert_eq!(told.iter().collect::<Vec<_>>(), ["read committed", "14s", "14s"]);
+    store.check().await.unwrap();
 }
 
 #[tokio::test]

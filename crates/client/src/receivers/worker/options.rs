@@ -28,6 +28,9 @@ bankrail_values::options! {
         /// `None`: never, for all but one of several workers over one inbox. Default: every 60 s.
         #[cfg(feature = "metrics")]
         pub(super) gauge_interval: Option<Duration> = Some(Duration::from_secs(60)),
+        /// How old the oldest message that is not handled may be before [`Worker::check`](super::Worker::check) fails.
+        /// Default: 30 min, more than the default schedule's pauses but the last.
+        pub(super) stale_after: Duration = Duration::from_secs(1800),
         /// How long running handlers may continue when the worker is stopped. Default: 30 s.
         pub(super) grace: Duration = Duration::from_secs(30),
     }

@@ -85,6 +85,10 @@ async fn one_server_passes_the_suites() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         passes_the_suites(server.connection().await).await;
+        let store = store(&server);
+        store.check().await.unwrap();
+        let _: () = server.run(&["CONFIG", "SET", "maxmemory", "1"]).await;
+        store.check().await.unwrap_err();
     }
 }
 

@@ -67,6 +67,22 @@ fn a_locked_file_is_told_from_a_broken_one() {
     assert!(SqliteStore::open(&path, Default::default()).is_ok(), "the caller's tables may live in the same file");
 }
 
+#[tokio::test]
+async fn a_store_that_cannot_write_is_not_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bankrail.db");
+    let store = SqliteStore::open(&path, SqliteOptions::new().busy_timeout(Duration::ZERO)).unwrap();
+    store.check().await.unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    store.check().await.unwrap_err();
+    other.execute_batch("COMMIT").unwrap();
+    store.check().await.unwrap();
+    drop(store);
+    let reopened = SqliteStore::open(&path, SqliteOptions::new());
+    assert!(reopened.is_ok(), "the version stays as it is: {reopened:?}");
+}
+
 #[test]
 fn a_missing_folder_fails_with_its_cause() {
     let folder = tempfile::tempdir().unwrap();
