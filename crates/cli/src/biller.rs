@@ -28,11 +28,12 @@ use std::sync::Arc;
 use tracing::level_filters::LevelFilter;
 
 /// The modules of the library whose deliveries and calls this command prints itself.
-const PRINTED: [&str; 5] = [
+const PRINTED: [&str; 6] = [
     "bankrail_client::receivers::delivery",
     "bankrail_client::receivers::refusal",
     "bankrail_client::token",
     "bankrail_client::statement",
+    "bankrail_client::transport",
     "bankrail_client::poller",
 ];
 

@@ -36,6 +36,7 @@ fn options_have_their_defaults_until_they_are_set() {
 #[test]
 fn bounds_are_those_of_the_documentation() {
     assert_eq!(bankrail_values::MAX_MESSAGE_BYTES, 250_000);
+    assert_eq!(bankrail_values::EXPIRY_GRACE.as_secs(), 3600);
 }
 
 #[cfg(feature = "random")]

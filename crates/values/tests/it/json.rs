@@ -1,8 +1,8 @@
 //! The JSON reader and writer, compared with serde_json.
 
 use bankrail_values::json::{
-    JsonError, JsonFault, JsonLimits, JsonMember, JsonObjectWriter, JsonValue, check, read, read_object, write_content,
-    write_string,
+    JsonError, JsonFault, JsonLimits, JsonMember, JsonObjectWriter, JsonValue, check, push_pointer_segment, read,
+    read_object, write_content, write_string,
 };
 use proptest::prelude::*;
 use serde_json::Value as Peer;
@@ -362,4 +362,19 @@ fn each_limit_has_its_default_and_its_setter() {
         assert_eq!(fault(&deep(deepest), &limits), Ok(()));
         assert_eq!(fault(&deep(deepest + 1), &limits), Err(JsonFault::TooDeep { max: deepest }));
     }
+}
+
+#[test]
+fn what_was_closed_counts_no_longer_as_nested() {
+    let limits = JsonLimits::new().max_depth(3);
+    let accepted = |json: &str| read(json.as_bytes(), &limits).is_ok();
+    assert!(accepted("[[], {}, [[]], [[], []]]"));
+    assert!(!accepted("[[], {}, [[[]]]]") && !accepted("[[[]], [[]], [[[]]]]"));
+}
+
+#[test]
+fn a_pointer_escapes_what_a_terminal_would_obey_and_nothing_else() {
+    let mut pointer = String::new();
+    push_pointer_segment(&mut pointer, "a~b/c \u{e9}'\"\\\u{1b}[m");
+    assert_eq!(pointer, "/a~0b~1c \u{e9}'\"\\\\u{1b}[m");
 }
