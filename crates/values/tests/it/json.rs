@@ -365,6 +365,12 @@ fn each_limit_has_its_default_and_its_setter() {
 }
 
 #[test]
+fn no_level_at_all_leaves_plain_values() {
+    let flat = JsonLimits::new().max_depth(0);
+    assert!(read(b"1", &flat).is_ok() && read(b"[]", &flat).is_err() && read(b"{}", &flat).is_err());
+}
+
+#[test]
 fn what_was_closed_counts_no_longer_as_nested() {
     let limits = JsonLimits::new().max_depth(3);
     let accepted = |json: &str| read(json.as_bytes(), &limits).is_ok();

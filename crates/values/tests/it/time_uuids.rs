@@ -9,6 +9,9 @@ fn the_example_of_the_rfc() {
     // RFC 9562 section A.1.
     let now: Timestamp = "2022-02-22T19:22:22.000Z".parse().unwrap();
     assert_eq!(generator.generate(now).to_hyphenated().to_string(), "c232ab00-9414-11ec-b3c8-9f6bdeced846");
+    // Of the same time, each is a tick later than the one before.
+    assert_eq!(generator.generate(now).to_hyphenated().to_string(), "c232ab01-9414-11ec-b3c8-9f6bdeced846");
+    assert_eq!(generator.generate(now).to_hyphenated().to_string(), "c232ab02-9414-11ec-b3c8-9f6bdeced846");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use bankrail_values::{Clock as _, ManualClock, SystemClock, Timestamp};
 use proptest::prelude::*;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 proptest! {
     #[test]
@@ -108,4 +108,17 @@ fn a_clock_that_is_set_shows_what_it_was_set_to() {
     assert_eq!((clock.now(), (*clock).now()), (at(-1), at(-1)));
     let (before, now) = (Timestamp::from(SystemTime::now()), SystemClock.now());
     assert!(before <= now && now <= Timestamp::from(SystemTime::now()));
+}
+
+#[test]
+fn seconds_are_rounded_down_and_nanoseconds_cut() {
+    for (millis, seconds) in [(-1001, -2), (-1000, -1), (-1, -1), (0, 0), (999, 0), (1_700_000_000_000, 1_700_000_000)]
+    {
+        assert_eq!(Timestamp::from_unix_millis(millis).unwrap().unix_seconds(), seconds, "{millis}");
+    }
+    let at = |nanos| Timestamp::from(UNIX_EPOCH + Duration::new(5, nanos)).unix_millis();
+    assert_eq!(
+        [at(0), at(999_999), at(1_000_000), at(998_999_999), at(999_000_000)],
+        [5_000, 5_000, 5_001, 5_998, 5_999]
+    );
 }
