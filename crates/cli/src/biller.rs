@@ -17,6 +17,7 @@ use bankrail::client::{Client, ClientOptions};
 use bankrail::http::serve::Shutdown;
 use bankrail::mailbox::Inbox as _;
 use bankrail::statement::AccountId;
+use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Clock as _, SystemClock};
 use clap::Args;
 use event::{Event, Started};
@@ -53,9 +54,10 @@ const PRINTED: [&str; 6] = [
     token      as account: there was no token for its statement\n  \
     omitted    count: refusals and duplicates that came faster than they could be printed\n\
     A member without a value is null. Members may be added; none changes its meaning.\n\n\
-    Exit status: 0 after Ctrl-C or SIGTERM, 1 if every account is stopped and nothing is received, 2 if it cannot \
-    start.\n\n\
+    Exit status: 0 after Ctrl-C or SIGTERM, 1 if every account is stopped and nothing is received, or if --probe found \
+    something to change, 2 if it cannot start.\n\n\
     Examples:\n  \
+    bankrail biller --connection connection.toml --probe\n  \
     bankrail biller --connection connection.toml\n  \
     bankrail biller --connection connection.toml --json | jq 'select(.event == \"entry\")'\n  \
     bankrail biller --connection connection.toml --no-poll --listen 0.0.0.0:18443")]
@@ -82,6 +84,9 @@ pub(crate) struct Arguments {
     /// Receive no webhooks
     #[arg(long, conflicts_with = "listen")]
     no_receive: bool,
+    /// Try what a statement needs, up to the statement itself, print what to change, and end
+    #[arg(long, conflicts_with_all = ["no_poll", "json"])]
+    probe: bool,
     /// The address to receive at, in place of that of the connection
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
@@ -132,7 +137,25 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
         ));
     }
     logging::start(arguments.log, &PRINTED, output.log_colors());
+    if arguments.probe {
+        return block_on(probe(arguments, &connection, output));
+    }
     block_on(serve(arguments, &connection, receiving, accounts, output))
+}
+
+/// Uses the biller's own token and its count of calls.
+async fn probe(arguments: &Arguments, connection: &Connection, output: &mut Output) -> Result<Outcome, Failure> {
+    let folder = Folder::open(arguments.data())?;
+    let store = Arc::new(folder.store()?);
+    let client = connection.client(customer_options(&folder, &store)?)?;
+    let found = client.probe().await;
+    (*store).clone().close().await;
+    found.to_string().lines().try_for_each(|line| output.line(line))?;
+    Ok(if found.passed() { Outcome::Fine } else { Outcome::Findings })
+}
+
+fn customer_options(folder: &Folder, store: &Arc<SqliteStore>) -> Result<ClientOptions, Failure> {
+    Ok(ClientOptions::new().counters(store.clone()).token_cache((store.clone(), folder.secret()?)))
 }
 
 async fn serve(
@@ -155,12 +178,8 @@ async fn serve(
         }
         None => None,
     };
-    let client: Option<Client> = if accounts.is_empty() {
-        None
-    } else {
-        let options = ClientOptions::new().counters(store.clone()).token_cache((store.clone(), folder.secret()?));
-        Some(connection.client(options)?)
-    };
+    let client: Option<Client> =
+        if accounts.is_empty() { None } else { Some(connection.client(customer_options(&folder, &store)?)?) };
     let every = poll::interval(arguments.poll, accounts.len());
     let polling = client.as_ref().map(|client| poll::start(client, &store, &accounts, every, journal, teller));
 

@@ -47,6 +47,12 @@ impl AssertionBuilder {
         Self { customer, audience, options }
     }
 
+    /// The same for another audience.
+    #[must_use]
+    pub fn with_audience(self, audience: Audience) -> Self {
+        Self { audience, ..self }
+    }
+
     /// The claims of an assertion made at `now`.
     ///
     /// # Errors

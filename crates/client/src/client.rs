@@ -1,8 +1,10 @@
 //! The client of one customer of one service.
 
 mod options;
+mod probe;
 
 pub use options::{ClientOptions, ClientOptionsError};
+pub use probe::{Probe, ProbeStep};
 
 use crate::http_client::{HttpClientError, HttpClientOptions};
 use crate::pace::Closing;
@@ -128,6 +130,15 @@ impl Client {
             read: options.read_options,
         });
         Ok(Self(Arc::new(Parts { tokens, statements, closing })))
+    }
+
+    /// Tries what a statement needs, up to the statement itself: name, connection and TLS, clock, API key and assertion,
+    /// and scopes, and says what to change. For a first start, and for whoever looks for the fault.
+    ///
+    /// It takes a token from the cache, if there is one, and otherwise one of the token calls; only if the service
+    /// refuses the assertion, it tries the audiences that the service's metadata names, at most three further calls.
+    pub async fn probe(&self) -> Probe {
+        Probe::of(self.tokens()).await
     }
 
     /// Signs assertions with this key from now on, here and in all clones. The token at hand stays until it is renewed.

@@ -35,7 +35,7 @@ pub use bankrail_mailbox::Schedule;
 #[cfg(feature = "statement")]
 pub use bankrail_rate_limit::Pacing;
 #[cfg(feature = "statement")]
-pub use client::{Client, ClientOptions, ClientOptionsError, Credentials};
+pub use client::{Client, ClientOptions, ClientOptionsError, Credentials, Probe, ProbeStep};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use exchange_error::{CallPhase, ExchangeError};
 #[cfg(feature = "statement")]

@@ -6,6 +6,7 @@ mod kept;
 mod source;
 
 pub use error::TokenError;
+pub(crate) use error::about_clock;
 pub(crate) use exchange::Exchange;
 pub(crate) use kept::KeptTokens;
 pub use kept::{TokenCacheSecret, TokenCacheSecretError};

@@ -65,33 +65,41 @@ impl Caller {
         headers.extend(authorization.map(|value| (AUTHORIZATION, value)));
         headers.extend([self.api_key.clone()]);
         let begun = Instant::now();
-        let late = |phase| ExchangeError::TimedOut { after: self.timeout, phase };
-        let exchange = async {
-            let deadline = tokio::time::Instant::now() + self.timeout;
-            let request = self.http.post(self.endpoint.url().clone()).headers(headers).body(body);
-            let sent = tokio::time::timeout_at(deadline, request.send()).await.map_err(|_| late(CallPhase::Answer))?;
-            let response = http::Response::<reqwest::Body>::from(sent.map_err(ExchangeError::from_send)?);
-            let (head, body) = response.into_parts();
-            let mut reply = Reply {
-                status: head.status,
-                request_key: RequestKey::from_headers(&head.headers).map(RequestKey::uuid),
-                retry_after: RetryAfter::from_headers(&head.headers),
-                clock_ahead: content::date(&head.headers).map(|date| self.now().unix_seconds() - date.unix_seconds()),
-                is_json: content::is_json_or_suffix(&head.headers),
-                body: Zeroizing::new(Vec::new()),
-            };
-            let mut body = BodyReader::new(&head.headers, body);
-            let read = body.read_each(self.limit, self.timeout, |piece| reply.body.extend_from_slice(&piece));
-            let read = tokio::time::timeout_at(deadline, read).await.map_err(|_| late(CallPhase::Read))?;
-            read.map_err(|error| ExchangeError::from_body(error, head.status))?;
-            Ok(reply)
-        };
+        let request = self.http.post(self.endpoint.url().clone()).headers(headers).body(body);
         let call = admitted.send();
-        let outcome = exchange.await;
+        let outcome = self.exchange(request).await;
         if let (Err(ExchangeError::Connect(_)), Some(call)) = (&outcome, call) {
             self.pacer.not_sent(call);
         }
         measure::called(self.name, outcome.as_ref().ok().map(|reply| reply.status), begun.elapsed());
         outcome
+    }
+
+    /// Asks for a document beside the endpoint, without the API key, which no limit counts.
+    pub(crate) async fn look(&self, path: &str) -> Result<Reply, ExchangeError> {
+        let mut url = self.endpoint.url().clone();
+        url.set_path(path);
+        self.exchange(self.http.get(url)).await
+    }
+
+    async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<Reply, ExchangeError> {
+        let late = |phase| ExchangeError::TimedOut { after: self.timeout, phase };
+        let deadline = tokio::time::Instant::now() + self.timeout;
+        let sent = tokio::time::timeout_at(deadline, request.send()).await.map_err(|_| late(CallPhase::Answer))?;
+        let response = http::Response::<reqwest::Body>::from(sent.map_err(ExchangeError::from_send)?);
+        let (head, body) = response.into_parts();
+        let mut reply = Reply {
+            status: head.status,
+            request_key: RequestKey::from_headers(&head.headers).map(RequestKey::uuid),
+            retry_after: RetryAfter::from_headers(&head.headers),
+            clock_ahead: content::date(&head.headers).map(|date| self.now().unix_seconds() - date.unix_seconds()),
+            is_json: content::is_json_or_suffix(&head.headers),
+            body: Zeroizing::new(Vec::new()),
+        };
+        let mut body = BodyReader::new(&head.headers, body);
+        let read = body.read_each(self.limit, self.timeout, |piece| reply.body.extend_from_slice(&piece));
+        let read = tokio::time::timeout_at(deadline, read).await.map_err(|_| late(CallPhase::Read))?;
+        read.map_err(|error| ExchangeError::from_body(error, head.status))?;
+        Ok(reply)
     }
 }

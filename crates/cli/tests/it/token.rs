@@ -101,3 +101,22 @@ fn a_provider_that_is_not_reached_ends_with_2() {
     assert!(line.contains("nowhere.pem"), "{line}");
     assert!(world.bank.calls().is_empty());
 }
+
+#[test]
+fn a_probe_says_what_to_change_before_anything_is_polled() {
+    let world = World::new();
+    let run = world.run(&["biller", "--probe"], &[]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let steps: Vec<&str> = run.out.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(steps, ["reach", "clock", "token", "scopes"], "{}", run.out);
+    // The token is kept: another probe and the biller take the same one.
+    assert_eq!(world.run(&["biller", "--probe"], &[]).status, 0);
+    let tokens = world.bank.calls().into_iter().filter(|call| *call == "token 200").count();
+    assert_eq!(tokens, 1);
+
+    let world = World::new();
+    world.replace(&format!("base_url = \"{}\"", world.bank.url()), "base_url = \"https://127.0.0.1:1\"");
+    let run = world.run(&["biller", "--probe"], &[]);
+    assert_eq!(run.status, 1, "{}", run.err);
+    assert!(run.out.contains("FAIL  reach") && run.out.contains("address and port"), "{}", run.out);
+}

@@ -185,9 +185,8 @@ fn after_refusal(
     if code == Some(&TokenErrorCode::InvalidScope) {
         return "ask for a scope that the customer has".into();
     }
-    if let Some(ahead) = clock_ahead.filter(|ahead| ahead.unsigned_abs() >= SUSPECT_CLOCK) {
-        let side = if ahead > 0 { "ahead of" } else { "behind" };
-        return format!("set the clock of this machine: it is {} s {side} the service's", ahead.unsigned_abs()).into();
+    if let Some(advice) = clock_ahead.and_then(about_clock) {
+        return advice.into();
     }
     let description = description.to_ascii_lowercase();
     let found = REMEDIES.iter().find(|(words, _)| words.iter().any(|word| description.contains(word)));
@@ -198,6 +197,13 @@ fn after_refusal(
         (None, _) => "compare the request with what the service expects",
     }
     .into()
+}
+
+/// What to do about a clock that is ahead by so many seconds, if it is suspect.
+pub(crate) fn about_clock(ahead: i64) -> Option<String> {
+    let side = if ahead > 0 { "ahead of" } else { "behind" };
+    let by = ahead.unsigned_abs();
+    (by >= SUSPECT_CLOCK).then(|| format!("set the clock of this machine: it is {by} s {side} the service's"))
 }
 
 #[cfg(test)]

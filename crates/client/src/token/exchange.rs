@@ -8,7 +8,7 @@ use crate::transport::{Caller, Remarks, Reply};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
 };
-use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder};
+use bankrail_client_assertion::{AssertionBuildError, AssertionBuilder, Audience};
 use bankrail_jose::remote::RemoteError;
 use bankrail_jose::{CurrentKey, SignError};
 use bankrail_statement::ErrorCode;
@@ -51,7 +51,7 @@ impl Exchange {
         {
             return Ok(token);
         }
-        let mut token = self.call(admitted).await?;
+        let mut token = self.call(admitted, &self.assertion).await?;
         if let Some(kept) = &self.kept {
             kept.keep(&mut token, self.now()).await;
         }
@@ -74,10 +74,15 @@ impl Exchange {
         Some(token)
     }
 
-    async fn call(&self, admitted: Admitted<'_>) -> Result<Token, TokenError> {
+    /// A token for an assertion with another audience, which is not kept.
+    pub(crate) async fn try_audience(&self, audience: Audience) -> Result<Token, TokenError> {
+        self.call(self.caller.admit().await?, &self.assertion.clone().with_audience(audience)).await
+    }
+
+    async fn call(&self, admitted: Admitted<'_>, assertion: &AssertionBuilder) -> Result<Token, TokenError> {
         let asked_at = self.now();
         // Signed after waiting for the limit, so that its lifetime starts now. No two calls share an assertion.
-        let assertion = self.sign(asked_at).await?;
+        let assertion = self.sign(assertion, asked_at).await?;
         let form = TokenRequest::new(assertion, self.scopes.clone()).to_form();
         let reply = self.caller.post(admitted, FORM_CONTENT_TYPE, None, form.into_bytes()).await;
         let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
@@ -99,16 +104,16 @@ impl Exchange {
         outcome
     }
 
-    async fn sign(&self, now: Timestamp) -> Result<SecretString, TokenError> {
+    async fn sign(&self, assertion: &AssertionBuilder, now: Timestamp) -> Result<SecretString, TokenError> {
         let signed: Result<String, AssertionBuildError> = match &*self.key.get() {
             // The private-key operation takes most of a millisecond, so it runs on a thread for blocking work.
             AssertionKey::Here(key) => {
-                let (assertion, key) = (self.assertion.clone(), key.clone());
+                let (assertion, key) = (assertion.clone(), key.clone());
                 let signed = tokio::task::spawn_blocking(move || assertion.sign(&key, now)).await;
                 signed.map_err(|_| TokenError::Abandoned)?
             }
             AssertionKey::Elsewhere(signer) => {
-                let signed = tokio::time::timeout(self.caller.timeout, self.assertion.sign_remote(signer, now)).await;
+                let signed = tokio::time::timeout(self.caller.timeout, assertion.sign_remote(signer, now)).await;
                 signed.unwrap_or_else(|_| {
                     let late = RemoteError::retryable("no answer within the time-out");
                     Err(AssertionBuildError::Sign(SignError::Remote(late)))

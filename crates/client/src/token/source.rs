@@ -125,6 +125,10 @@ impl TokenSource {
         }
     }
 
+    pub(crate) fn exchange(&self) -> &Exchange {
+        &self.0.exchange
+    }
+
     pub(crate) fn replace_key(&self, key: AssertionKey) {
         self.0.exchange.key.replace(key);
     }

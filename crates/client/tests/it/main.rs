@@ -16,6 +16,7 @@ mod metrics;
 mod observer;
 mod pages;
 mod poller;
+mod probe;
 mod provider;
 mod receivers;
 mod remote;

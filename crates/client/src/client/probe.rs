@@ -1,0 +1,151 @@
+//! What stands between a customer and its first statement.
+
+use crate::TokenError;
+use crate::token::{Exchange, Token, TokenSource, about_clock};
+use bankrail_client_assertion::Audience;
+use bankrail_client_assertion::token::TokenErrorCode;
+use bankrail_values::excerpt;
+use bankrail_values::json::{self, JsonLimits, JsonValue};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The paths of the metadata of an issuer without a path (RFC 8414 section 3, OpenID Connect Discovery section 4).
+const METADATA: [&str; 2] = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
+
+/// The most audiences that are tried beside the client's own.
+const MOST_AUDIENCES: usize = 3;
+
+/// What [`Client::probe`](super::Client::probe) found, step by step; after a step that fails there may be no other.
+/// `Display` writes a line for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Probe {
+    /// The steps that were tried, in their order.
+    pub steps: Vec<ProbeStep>,
+}
+
+/// A step of a [`Probe`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProbeStep {
+    /// Its name: `reach`, `clock`, `token` or `scopes`.
+    pub name: &'static str,
+    /// What was found, in words of this crate.
+    pub found: String,
+    /// What to change; `None` if nothing has to be.
+    pub advice: Option<Cow<'static, str>>,
+}
+
+impl Probe {
+    /// Whether nothing has to be changed.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.steps.iter().all(|step| step.advice.is_none())
+    }
+
+    pub(super) async fn of(tokens: &TokenSource) -> Self {
+        let exchange = tokens.exchange();
+        let mut steps = Vec::new();
+        let Some(audiences) = reach(exchange, &mut steps).await else { return Self { steps } };
+        match tokens.token().await {
+            Ok(token) => {
+                let age = exchange.now().saturating_since(token.asked_at).as_secs();
+                steps.push(passed("token", format!("there is one, {age} s old")));
+                steps.push(scopes(exchange, &token));
+            }
+            Err(error) => steps.push(refused(exchange, &error, audiences).await),
+        }
+        Self { steps }
+    }
+}
+
+impl fmt::Display for Probe {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.steps.iter().try_for_each(|step| match &step.advice {
+            None => writeln!(out, "ok    {:<8}{}", step.name, step.found),
+            Some(advice) => writeln!(out, "FAIL  {:<8}{}: {advice}", step.name, step.found),
+        })
+    }
+}
+
+fn passed(name: &'static str, found: impl Into<String>) -> ProbeStep {
+    ProbeStep { name, found: found.into(), advice: None }
+}
+
+fn failed(name: &'static str, found: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> ProbeStep {
+    ProbeStep { name, found: found.into(), advice: Some(advice.into()) }
+}
+
+/// Asks for the metadata, and returns the audiences that it names; `None` if there was no answer. A service without
+/// metadata answers that it has none, which shows as much of the way.
+async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<String>> {
+    let mut audiences = Vec::new();
+    for path in METADATA {
+        let reply = match exchange.caller.look(path).await {
+            Ok(reply) => reply,
+            Err(error) => {
+                let found =
+                    format!("{} failed at {}: {}", exchange.caller.endpoint.url(), error.phase(), error.cause());
+                steps.push(failed("reach", found, error.advice()));
+                return None;
+            }
+        };
+        audiences = named_audiences(&reply.body);
+        if steps.is_empty() {
+            steps.push(passed("reach", format!("{} answers", exchange.caller.endpoint.url())));
+            steps.push(match reply.clock_ahead.map(|ahead| (ahead, about_clock(ahead))) {
+                None => passed("clock", "the answer has no Date to compare with"),
+                Some((ahead, None)) => passed("clock", format!("{ahead} s ahead of the service's")),
+                Some((_, Some(advice))) => failed("clock", "the clocks differ", advice),
+            });
+        }
+        if !audiences.is_empty() {
+            break;
+        }
+    }
+    Some(audiences)
+}
+
+/// The texts that a service's metadata gives for an assertion's `aud`: its issuer, and the address of its token endpoint.
+fn named_audiences(metadata: &[u8]) -> Vec<String> {
+    let Ok(object) = json::read_object(metadata, &JsonLimits::new()) else { return Vec::new() };
+    let text = |name: &&str| match object.get(name) {
+        Some(JsonValue::String(text)) => Some(text.to_string()),
+        _ => None,
+    };
+    ["issuer", "token_endpoint"].iter().filter_map(text).collect()
+}
+
+/// Of a refused assertion, tries other audiences. Each is a token call.
+async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<String>) -> ProbeStep {
+    let found = format!("there is none ({})", error.kind());
+    let is_assertion =
+        matches!(error, TokenError::Refused { status: 401, code: Some(TokenErrorCode::InvalidClient), .. });
+    if is_assertion {
+        for text in audiences.into_iter().take(MOST_AUDIENCES) {
+            let Ok(audience) = Audience::parse(&text) else { continue };
+            if exchange.try_audience(audience).await.is_ok() {
+                return failed(
+                    "token",
+                    found,
+                    format!("set the audience to {}, with which there is one", excerpt(&text)),
+                );
+            }
+        }
+    }
+    failed("token", found, error.advice().into_owned())
+}
+
+fn scopes(exchange: &Exchange, token: &Token) -> ProbeStep {
+    let missing: Vec<String> = exchange
+        .scopes
+        .iter()
+        .filter(|scope| !token.scopes.contains(scope.as_str()))
+        .map(ToString::to_string)
+        .collect();
+    if missing.is_empty() {
+        passed("scopes", token.scopes.to_string())
+    } else {
+        failed("scopes", format!("without {}", missing.join(" ")), "ask the service to grant them to the customer")
+    }
+}

@@ -1,0 +1,85 @@
+//! What a probe says of a way that is free, and of what stands in it.
+
+use crate::provider::{Provider, Reply};
+use bankrail_client::{Probe, ProbeStep};
+use bankrail_rate_limit::Policy;
+
+/// What a service without metadata answers.
+fn no_metadata() -> [Reply; 2] {
+    [(); 2].map(|()| Reply::new(404, "").header("date", "Sat, 21 Nov 2026 06:00:00 GMT"))
+}
+
+fn step<'a>(probe: &'a Probe, name: &str) -> &'a ProbeStep {
+    probe.steps.iter().find(|step| step.name == name).unwrap_or_else(|| panic!("{name} in {probe}"))
+}
+
+#[tokio::test]
+async fn a_free_way_takes_one_token_call_and_no_statement_call() {
+    let (provider, client, _) = Provider::client().await;
+    provider.statements(no_metadata()).tokens([Reply::token(1, 3600)]);
+    for _ in 0..2 {
+        let probe = client.probe().await;
+        assert!(probe.passed(), "{probe}");
+        let names: Vec<&str> = probe.steps.iter().map(|step| step.name).collect();
+        assert_eq!(names, ["reach", "clock", "token", "scopes"]);
+        assert!(probe.to_string().lines().all(|line| line.starts_with("ok    ")), "{probe}");
+        provider.statements(no_metadata());
+    }
+    assert_eq!((provider.token_calls().len(), provider.statement_calls().len()), (1, 0));
+    let documents = provider.calls().into_iter().filter(|call| call.path.starts_with("/.well-known/"));
+    assert!(documents.clone().count() == 4 && documents.clone().all(|call| call.header("apikey").is_empty()));
+}
+
+#[tokio::test]
+async fn an_audience_that_the_service_names_is_tried_and_told() {
+    let (provider, _, clock) = Provider::client().await;
+    let client = provider.client_with(provider.options(&clock).token_limits(Policy::unlimited()));
+    let metadata = r#"{"issuer":"https://issuer.example","token_endpoint":"https://bank.example/v1.0/auth"}"#;
+    provider.statements([Reply::new(200, metadata)]);
+    let refused = || Reply::new(401, r#"{"error":"invalid_client"}"#);
+    provider.tokens([refused(), refused(), Reply::token(1, 3600)]);
+    let probe = client.probe().await;
+    assert!(!probe.passed());
+    let advice = step(&probe, "token").advice.as_deref().unwrap();
+    assert_eq!(advice, "set the audience to \"https://bank.example/v1.0/auth\", with which there is one");
+    let audiences: Vec<bool> = ["127.0.0.1", "issuer.example", "bank.example"]
+        .iter()
+        .zip(provider.token_calls())
+        .map(|(host, call)| audience(&call.body).contains(host))
+        .collect();
+    assert_eq!(audiences, [true; 3]);
+}
+
+/// The claim `aud` of the assertion in a form.
+fn audience(form: &str) -> String {
+    let assertion = form.split('&').find_map(|field| field.strip_prefix("client_assertion=")).unwrap();
+    let claims = bankrail_jose::base64url::decode(assertion.split('.').nth(1).unwrap()).unwrap();
+    let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
+    claims["aud"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn what_stands_in_the_way_is_named() {
+    let (provider, client, _) = Provider::client().await;
+    let late = Reply::new(404, "").header("date", "Sat, 21 Nov 2026 05:00:00 GMT");
+    provider.statements([late.clone(), late]);
+    provider.tokens([Reply::new(401, "").header("date", "Sat, 21 Nov 2026 06:00:00 GMT")]);
+    let probe = client.probe().await;
+    assert_eq!(
+        step(&probe, "clock").advice.as_deref(),
+        Some("set the clock of this machine: it is 3600 s ahead of the service's")
+    );
+    assert_eq!(step(&probe, "token").advice.as_deref(), Some("check the API key and the name of its header"));
+
+    let (provider, client, clock) = Provider::client().await;
+    let scope = r#"{"access_token":"00000000-0000-4000-8000-000000000001","token_type":"Bearer","expires_in":60,"scope":"OTHER"}"#;
+    provider.statements(no_metadata()).tokens([Reply::new(200, scope)]);
+    let probe = client.probe().await;
+    assert!(step(&probe, "scopes").advice.is_some(), "{probe}");
+
+    let client = provider.client_with(provider.options(&clock).auth_url("http://127.0.0.1:9/auth"));
+    let probe = client.probe().await;
+    let text = "FAIL  reach   http://127.0.0.1:9/auth failed at connect: the connection was refused: check that the \
+                service runs, and its address and port\n";
+    assert_eq!(probe.to_string(), text);
+}
