@@ -2,6 +2,7 @@
 
 mod error;
 mod jwk;
+mod material;
 mod pem;
 mod private_key;
 mod public_key;
@@ -13,6 +14,7 @@ mod x509;
 pub use error::KeyError;
 pub use jwk::{Jwk, JwkSet, UnusableKey};
 pub(crate) use jwk::{private_jwk, public_jwk};
+pub use material::KeyMaterial;
 pub use private_key::PrivateKey;
 pub use public_key::PublicKey;
 pub use role::{KeySizes, Role, RsaSize};

@@ -1,22 +1,24 @@
 //! `bankrail keys convert`.
 
-use super::file::{self, Material};
+use super::file;
 use super::write::{NewFile, Secrecy, write};
 use super::{Convert, Format, Use};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::text::shown_lines;
-use bankrail::jose::{DecryptionKey, EncryptionKey, KeyOptions, PrivateKey, PublicKey, SigningKey, VerifyingKey};
+use bankrail::jose::{
+    DecryptionKey, EncryptionKey, KeyMaterial, KeyOptions, PrivateKey, PublicKey, SigningKey, VerifyingKey,
+};
 use std::io::Write as _;
 use zeroize::Zeroizing;
 
 pub(super) fn run(arguments: &Convert, output: &mut Output) -> Result<Outcome, Failure> {
     let mut kid = arguments.kid.clone();
     let (private, public) = match file::read(&arguments.file)? {
-        Material::Private(_, key) => (Some(key), None),
-        Material::Public(_, key) => (None, Some(key)),
-        Material::Set(_) => return Err(file::one(&arguments.file)),
-        Material::Jwk(jwk) => {
+        KeyMaterial::Private(_, key) => (Some(key), None),
+        KeyMaterial::Public(_, key) => (None, Some(key)),
+        KeyMaterial::Set(_) => return Err(file::one(&arguments.file)),
+        KeyMaterial::Jwk(jwk) => {
             kid = kid.or_else(|| jwk.kid().map(str::to_owned));
             // Numbers that were checked once are not checked again.
             let private = jwk.private_key().map(|key| PrivateKey::from_pkcs8_der(&key.to_pkcs8_der()));

@@ -3,96 +3,43 @@
 use crate::failure::{Failure, causes};
 use crate::input;
 use bankrail::jose::{
-    DecryptionKey, EncryptionKey, Jwk, JwkSet, KeyError, KeyHandle, KeyOptions, KeySet, KeySizes, PrivateKey,
-    PublicKey, Role, SigningKey, VerifyingKey,
+    DecryptionKey, EncryptionKey, KeyError, KeyHandle, KeyMaterial, KeyOptions, KeySet, KeySizes, SigningKey,
+    VerifyingKey,
 };
 
 /// The bytes of a file that are read: those of the largest JWK set.
 const MOST: usize = 256 * 1024;
 
-/// What a file holds, and how it is spelled.
-pub(crate) enum Material {
-    Private(&'static str, PrivateKey),
-    Public(&'static str, PublicKey),
-    Jwk(Jwk),
-    Set(JwkSet),
-}
-
 /// Reads the keys of a file.
-pub(crate) fn read(path: &str) -> Result<Material, Failure> {
+pub(crate) fn read(path: &str) -> Result<KeyMaterial, Failure> {
     let bytes = input::read(path, MOST)?;
-    parse(&bytes).map_err(|error| refused(path, &error))
+    KeyMaterial::parse(&bytes).map_err(|error| refused(path, &error))
 }
 
 /// A key that is refused.
 pub(crate) fn refused(path: &str, error: &dyn std::error::Error) -> Failure {
-    input::refused(path, error, "pass an RSA key as PEM, DER or JWK without a pass phrase")
+    input::refused(path, error, NEXT_KEY)
 }
 
-fn parse(bytes: &[u8]) -> Result<Material, KeyError> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if text.trim_start().starts_with('{') => match Jwk::parse(text) {
-            Ok(jwk) => Ok(Material::Jwk(jwk)),
-            // A set has no `kty`.
-            Err(error) => JwkSet::parse(text).map(Material::Set).map_err(|_| error),
-        },
-        Ok(text) if text.contains("-----BEGIN ") => from_pem(text),
-        _ => from_der(bytes),
-    }
-}
+/// What to do about a key that is refused.
+pub(crate) const NEXT_KEY: &str = "pass an RSA key as PEM, DER or JWK without a pass phrase";
 
-fn from_pem(text: &str) -> Result<Material, KeyError> {
-    let private = |format| PrivateKey::from_pem(text).map(|key| Material::Private(format, key));
-    let public = |format| PublicKey::from_pem(text).map(|key| Material::Public(format, key));
-    let label = text.split_once("-----BEGIN ").and_then(|(_, rest)| rest.split_once("-----")).map(|(label, _)| label);
-    match label {
-        Some("PRIVATE KEY") => private("PKCS#8 PEM"),
-        Some("RSA PRIVATE KEY") => private("PKCS#1 PEM"),
-        Some("RSA PUBLIC KEY") => public("PKCS#1 PEM"),
-        Some(label) if label.contains("PRIVATE") => private("PEM"),
-        _ => public("SubjectPublicKeyInfo PEM"),
-    }
-}
+/// What to do about a public key where a private one is expected.
+pub(crate) const NEXT_PRIVATE: &str = "pass the private key it belongs to";
 
-fn from_der(bytes: &[u8]) -> Result<Material, KeyError> {
-    let private = |format, read: Result<PrivateKey, KeyError>| read.map(|key| Material::Private(format, key));
-    let public = |format, read: Result<PublicKey, KeyError>| read.map(|key| Material::Public(format, key));
-    let readings = [
-        private("PKCS#8 DER", PrivateKey::from_pkcs8_der(bytes)),
-        private("PKCS#1 DER", PrivateKey::from_pkcs1_der(bytes)),
-        public("SubjectPublicKeyInfo DER", PublicKey::from_spki_der(bytes)),
-        public("PKCS#1 DER", PublicKey::from_pkcs1_der(bytes)),
-    ];
-    let mut first = None;
-    for reading in readings {
-        match reading {
-            Ok(material) => return Ok(material),
-            // The form is right, and the content is refused.
-            Err(error) if !matches!(error, KeyError::NotDer { .. }) => return Err(error),
-            Err(error) => drop(first.get_or_insert(error)),
-        }
-    }
-    Err(first.unwrap_or(KeyError::NotRsa))
-}
+/// What to do about a set of several keys where one is expected.
+pub(crate) const NEXT_ONE: &str = "write the key you mean to a file of its own";
 
 /// The keys of a file for one use. Says on standard error which keys of a set are left out, and why.
 fn keys<K: KeyHandle>(path: &str, sizes: KeySizes) -> Result<KeySet<K>, Failure> {
-    let options = KeyOptions::new().sizes(sizes);
-    let jwk = match read(path)? {
-        Material::Private(_, key) => key.into(),
-        Material::Public(..) if matches!(K::ROLE, Role::Sign | Role::Decrypt) => return Err(not_private(path)),
-        Material::Public(_, key) => key.into(),
-        Material::Jwk(jwk) => jwk,
-        Material::Set(set) => {
-            let (keys, unusable) = KeySet::from_jwk_set(&set, &options).map_err(|error| refused(path, &error))?;
-            for key in set.unusable().iter().chain(&unusable) {
-                let (name, kid) = (input::name(path), key.kid.as_deref().unwrap_or("none"));
-                crate::log(format_args!("{name}: key {} left out, kid {kid}: {}", key.index, causes(&key.error)));
-            }
-            return Ok(keys);
-        }
-    };
-    K::from_jwk(&jwk, &options).map(KeySet::from).map_err(|error| refused(path, &error))
+    let (keys, unusable) = read(path)?.into_keys(&KeyOptions::new().sizes(sizes)).map_err(|error| {
+        input::refused(path, &error, if matches!(error, KeyError::NotPrivate) { NEXT_PRIVATE } else { NEXT_KEY })
+    })?;
+    for key in unusable {
+        let (name, kid) = (input::name(path), key.kid.as_deref().unwrap_or("none"));
+        crate::log(format_args!("{name}: key {} left out, kid {kid}: {}", key.index, causes(&key.error)));
+    }
+    Ok(keys)
 }
 
 /// The one key of a file for a use, under another name if one is given.
@@ -128,18 +75,7 @@ pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
     keys(path, KeySizes::default())
 }
 
-/// A public key where a private one is expected.
-pub(crate) fn not_private(path: &str) -> Failure {
-    Failure::refused(
-        format_args!("{}: expected a private key, found a public one", input::name(path)),
-        "pass the private key it belongs to",
-    )
-}
-
 /// A set of several keys where one is expected.
 pub(crate) fn one(path: &str) -> Failure {
-    Failure::refused(
-        format_args!("{}: expected one key, found a JWK set", input::name(path)),
-        "write the key you mean to a file of its own",
-    )
+    Failure::refused(format_args!("{}: expected one key, found a JWK set", input::name(path)), NEXT_ONE)
 }

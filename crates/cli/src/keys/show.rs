@@ -1,22 +1,24 @@
 //! What keys are: `show`, `thumbprint`, `jwks`.
 
-use super::file::{self, Material};
+use super::file;
 use super::jwk_set;
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
-use bankrail::jose::{Jwk, PublicKey, Role};
+use bankrail::jose::{Jwk, KeyMaterial, PublicKey, Role};
 
 pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Fine;
     for path in files {
         output.line(output.paint(Style::Bold, &shown(input::name(path))))?;
         match file::read(path)? {
-            Material::Private(format, key) => key_lines(&format!("private key, {format}"), &key.public_key(), output)?,
-            Material::Public(format, key) => key_lines(&format!("public key, {format}"), &key, output)?,
-            Material::Jwk(jwk) => jwk_lines(&jwk, output)?,
-            Material::Set(set) => {
+            KeyMaterial::Private(format, key) => {
+                key_lines(&format!("private key, {format}"), &key.public_key(), output)?
+            }
+            KeyMaterial::Public(format, key) => key_lines(&format!("public key, {format}"), &key, output)?,
+            KeyMaterial::Jwk(jwk) => jwk_lines(&jwk, output)?,
+            KeyMaterial::Set(set) => {
                 let usable = counted(set.keys().len(), "usable key", "usable keys");
                 output.line(format_args!("  JWK set of {usable}"))?;
                 for jwk in set.keys() {
@@ -53,10 +55,10 @@ fn jwk_lines(jwk: &Jwk, output: &mut Output) -> Result<(), Failure> {
 pub(super) fn thumbprints(files: &[String], output: &mut Output) -> Result<Outcome, Failure> {
     for path in files {
         let publics: Vec<PublicKey> = match file::read(path)? {
-            Material::Private(_, key) => vec![key.public_key()],
-            Material::Public(_, key) => vec![key],
-            Material::Jwk(jwk) => vec![jwk.public_key().clone()],
-            Material::Set(set) => set.keys().iter().map(|jwk| jwk.public_key().clone()).collect(),
+            KeyMaterial::Private(_, key) => vec![key.public_key()],
+            KeyMaterial::Public(_, key) => vec![key],
+            KeyMaterial::Jwk(jwk) => vec![jwk.public_key().clone()],
+            KeyMaterial::Set(set) => set.keys().iter().map(|jwk| jwk.public_key().clone()).collect(),
         };
         for public in publics {
             output.line(public.thumbprint())?;

@@ -89,6 +89,12 @@ pub enum KeyError {
         /// The use requested.
         role: Role,
     },
+    /// A public key where a private one is expected.
+    #[error("expected a private key, found a public one")]
+    NotPrivate,
+    /// The keys of a JWK set do not make a set for the use.
+    #[error(transparent)]
+    Set(#[from] crate::KeySetError),
     /// Two keys of a JWK set have the same modulus and different uses. An operation of one use can then serve an attack
     /// on the other (RFC 8725 section 3.1).
     #[error("key {other} of the set has the same modulus and another use")]

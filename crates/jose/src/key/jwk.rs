@@ -215,6 +215,10 @@ impl JwkSet {
         Ok(set)
     }
 
+    pub(crate) fn into_unusable(self) -> Vec<UnusableKey> {
+        self.unusable
+    }
+
     /// Each usable key with its index in the set as it was read.
     pub(crate) fn with_places(&self) -> impl Iterator<Item = (usize, &Jwk)> {
         self.places.iter().copied().zip(&self.keys)
