@@ -10,15 +10,14 @@ use bankrail::client_assertion::{
     AssertionBuilder, AssertionOptions, Audience, CustomerCode, Verifier, VerifierOptions,
 };
 use bankrail::jose::{RsaSize, SigningKey, VerifyingKey};
-use bankrail::values::{Clock, SystemClock};
-use std::error::Error;
+use bankrail::values::{Clock, MainError, SystemClock};
 use std::io::Read as _;
 use std::path::Path;
 
 const AUDIENCE: &str = "https://auth.example.com/v1.0/auth";
 const CUSTOMER: &str = "SANDBOXCUSTOMER";
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), MainError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match *arguments.as_slice() {
@@ -29,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn show() -> Result<(), Box<dyn Error>> {
+fn show() -> Result<(), MainError> {
     let audience = Audience::parse(AUDIENCE)?;
     let customer = CustomerCode::parse(CUSTOMER)?;
     let key = SigningKey::generate(RsaSize::Rsa2048)?;
@@ -51,7 +50,7 @@ fn show() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn sign(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn sign(folder: &Path) -> Result<(), MainError> {
     let key = SigningKey::from_pem(&std::fs::read_to_string(folder.join("signing.pem"))?)?;
     let builder =
         AssertionBuilder::new(CustomerCode::parse(CUSTOMER)?, Audience::parse(AUDIENCE)?, AssertionOptions::new());
@@ -59,7 +58,7 @@ fn sign(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn verify(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn verify(folder: &Path) -> Result<(), MainError> {
     let key = VerifyingKey::from_pem(&std::fs::read_to_string(folder.join("signing.pub.pem"))?)?;
     let mut assertion = String::new();
     std::io::stdin().read_to_string(&mut assertion)?;

@@ -9,13 +9,13 @@ use bankrail::jose::remote::{
 };
 use bankrail::jose::{EncryptionKey, Jwk, KeyOptions, VerifyingKey, base64url};
 use bankrail::secured_payload::{OpenError, OpenOptions, Opener, SealOptions, Sealer};
+use bankrail::values::MainError;
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error as TokenError, RvError};
 use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsOaepParams, PkcsOaepSource};
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
 use cryptoki::session::{Session, UserType};
-use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A private key in a token, with its public key `P` in memory.
@@ -115,7 +115,7 @@ fn fault(error: TokenError) -> RemoteError {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<(), MainError> {
     let usage = "usage: HSM_PIN=… hsm MODULE";
     let (module, pin) = (std::env::args().nth(1).ok_or(usage)?, std::env::var("HSM_PIN").map_err(|_| usage)?);
     let library = Pkcs11::new(module)?;
@@ -167,7 +167,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The private key with this label and its public key as a JWK. They are made if the token has none.
-fn key_pair(session: &Session, label: &str, key_use: &str) -> Result<(ObjectHandle, String), Box<dyn Error>> {
+fn key_pair(session: &Session, label: &str, key_use: &str) -> Result<(ObjectHandle, String), MainError> {
     let label_attribute = Attribute::Label(label.into());
     let find = |class| session.find_objects(&[Attribute::Class(class), label_attribute.clone()]);
     if find(ObjectClass::PRIVATE_KEY)?.is_empty() {

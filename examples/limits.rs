@@ -1,11 +1,10 @@
 //! Shows the specification's limits: its worked cases of the sliding window, and the default table.
 
 use bankrail::rate_limit::{Algorithm, CallType, Counting, Policy, State, Window, decide, default_limits};
-use bankrail::values::Timestamp;
-use std::error::Error;
+use bankrail::values::{MainError, Timestamp};
 use std::time::Duration;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), MainError> {
     let policy = Policy::new(Algorithm::Sliding, Counting::Attempts, &[Window::per_hour(100)?])?;
     let ten: Timestamp = "2021-07-29T10:00:00.000Z".parse()?;
     println!("limit 100 an hour, 80 requests between 10 and 11 o'clock:");

@@ -1,12 +1,11 @@
 //! Shows the webhook messages: one that is read with findings, one that is refused, a sample of each kind with its
 //! duplicate key, and the state of a payment whose outcomes arrive out of order.
 
-use bankrail::values::HyphenatedUuid;
+use bankrail::values::{HyphenatedUuid, MainError};
 use bankrail::webhook::history::PaymentHistory;
 use bankrail::webhook::{Message, MessageKind, PaymentOutcome, TransactionStatus, samples};
-use std::error::Error;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), MainError> {
     println!("a message that is read with findings:");
     let json = br#"{"creation_date_time":"2021-07-29T01:02:03Z","transaction_status":"RJCT",
                     "instruction_identification":"I-42"}"#;

@@ -8,12 +8,12 @@
 
 use bankrail::jose::{DecryptionKey, EncryptionKey, RsaSize, SigningKey, VerifyingKey};
 use bankrail::secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
-use std::error::Error;
+use bankrail::values::MainError;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), MainError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match *arguments.as_slice() {
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn show() -> Result<(), Box<dyn Error>> {
+fn show() -> Result<(), MainError> {
     let signing = SigningKey::generate(RsaSize::Rsa2048)?;
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048)?;
     let message = r#"{"status":"SUCC"}"#;
@@ -37,7 +37,7 @@ fn show() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn make_keys(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn make_keys(folder: &Path) -> Result<(), MainError> {
     let signing = SigningKey::generate(RsaSize::Rsa2048)?;
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048)?;
     write_private(&folder.join("signing.pem"), &signing.to_pkcs8_pem())?;
@@ -57,7 +57,7 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-fn seal(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn seal(folder: &Path) -> Result<(), MainError> {
     let signing = SigningKey::from_pem(&fs::read_to_string(folder.join("signing.pem"))?)?;
     let encryption = EncryptionKey::from_pem(&fs::read_to_string(folder.join("encryption.pub.pem"))?)?;
     let mut message = Vec::new();
@@ -66,7 +66,7 @@ fn seal(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn open(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn open(folder: &Path) -> Result<(), MainError> {
     let decryption = DecryptionKey::from_pem(&fs::read_to_string(folder.join("encryption.pem"))?)?;
     let verifying = VerifyingKey::from_pem(&fs::read_to_string(folder.join("signing.pub.pem"))?)?;
     let mut sealed = String::new();

@@ -1,6 +1,7 @@
 //! Errors with their causes.
 
 use std::error::Error;
+use std::fmt;
 
 /// An error with all its causes in one line. A layer that quotes its cause is not followed by the cause again.
 ///
@@ -15,4 +16,33 @@ pub fn causes(error: &dyn Error) -> String {
     std::iter::successors(error.source(), |&cause| cause.source())
         .map(ToString::to_string)
         .fold(error.to_string(), |line, cause| if line.contains(&cause) { line } else { format!("{line}: {cause}") })
+}
+
+/// An error for a program's `main`, which prints what ended it as one sentence: the error with its causes ([`causes`]).
+///
+/// `?` makes it of any error and of a text. Rust prints `Error: ` and `Debug` of what `main` returns, which of most
+/// other errors are the names of types and fields.
+///
+/// ```
+/// use bankrail_values::{MainError, StoreError, StoreErrorKind};
+///
+/// fn main_of_a_program() -> Result<(), MainError> {
+///     Err(StoreError::new(StoreErrorKind::Unavailable, "connection refused"))?
+/// }
+/// let error = main_of_a_program().unwrap_err();
+/// assert_eq!(format!("{error:?}"), "the store is unavailable: connection refused");
+/// assert_eq!(format!("{:?}", MainError::from("usage: biller FOLDER")), "usage: biller FOLDER");
+/// ```
+pub struct MainError(Box<dyn Error>);
+
+impl<E: Into<Box<dyn Error>>> From<E> for MainError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl fmt::Debug for MainError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&causes(&*self.0))
+    }
 }

@@ -24,7 +24,7 @@ mod time_uuid;
 mod timestamp;
 mod uuids;
 
-pub use causes::causes;
+pub use causes::{MainError, causes};
 #[cfg(feature = "coarse-clock")]
 pub use clock::CoarseClock;
 pub use clock::{Clock, ManualClock, SystemClock};
