@@ -14,13 +14,12 @@
 //! use bankrail_http::operations::{Operations, OperationsOptions};
 //! # #[cfg(feature = "serve")]
 //! # async fn example() -> std::io::Result<()> {
-//! use bankrail_http::serve::{Server, ServerOptions, Shutdown};
+//! use bankrail_http::serve::Shutdown;
 //! # async fn ping() -> Result<(), std::io::Error> { Ok(()) }
 //!
 //! let shutdown = Shutdown::on_signal()?;
 //! let options = OperationsOptions::new().check("database", ping).not_ready_from(shutdown.clone().wanted());
-//! let listener = tokio::net::TcpListener::bind("127.0.0.1:9090").await?;
-//! let server = Server::without_tls(listener, Operations::new(options), ServerOptions::new());
+//! let server = Operations::listen("127.0.0.1:9090", options).await?;
 //! // Before the last request ends, a load balancer should have seen that the service is not ready.
 //! tokio::spawn(server.run(std::future::pending()));
 //! # Ok(())
@@ -130,6 +129,21 @@ impl Operations {
             #[cfg(feature = "prometheus")]
             prometheus: options.prometheus,
         }))
+    }
+
+    /// A server of these operations at an address of its own such as `127.0.0.1:9090`, without TLS.
+    ///
+    /// # Errors
+    /// The operating system's error, with the address in its text.
+    #[cfg(feature = "serve")]
+    pub async fn listen(
+        address: impl tokio::net::ToSocketAddrs + fmt::Display,
+        options: OperationsOptions,
+    ) -> std::io::Result<crate::serve::Server<Self>> {
+        use crate::serve::{Server, ServerOptions};
+        let listener = tokio::net::TcpListener::bind(&address).await;
+        let listener = listener.map_err(|error| std::io::Error::new(error.kind(), format!("{address}: {error}")))?;
+        Ok(Server::without_tls(listener, Self::new(options), ServerOptions::new()))
     }
 
     /// The names of what fails: of the checks, and `stopping`. Empty: the service is ready.

@@ -135,9 +135,9 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError`] if there is no connection, nothing can be written, or no answer comes within
     /// [`PostgresOptions::operation_timeout`].
-    pub async fn check(&self) -> Result<(), StoreError> {
-        let sql = "UPDATE bankrail_schema SET version = version";
-        self.timed(async { self.query(sql, &[]).await.map(drop) }).await
+    pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let (store, sql) = (self.clone(), "UPDATE bankrail_schema SET version = version");
+        async move { store.timed(async { store.query(sql, &[]).await.map(drop) }).await }
     }
 
     bankrail_values::getters! { self;

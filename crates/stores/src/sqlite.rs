@@ -140,8 +140,9 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`StoreError`] if nothing can be written, or the thread that writes is gone.
-    pub async fn check(&self) -> Result<(), StoreError> {
-        self.database.write(|connection| statements::run(connection, CHECK, ()).map(drop)).await
+    pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let database = self.database.clone();
+        async move { database.write(|connection| statements::run(connection, CHECK, ()).map(drop)).await }
     }
 
     bankrail_values::getters! { self;

@@ -11,7 +11,7 @@ mod kept;
 mod mandate;
 mod payment;
 
-pub use kept::{Fold, Histories, History, HistoryId, HistoryState, KeptHistory};
+pub use kept::{Fold, Histories, History, HistoryId, HistoryState, KeptHistory, follow_changes};
 pub use mandate::{MandateHistory, MandateState};
 pub use payment::{PaymentHistory, PaymentState};
 

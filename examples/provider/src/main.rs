@@ -24,10 +24,9 @@ use bankrail::service::{CursorSecret, Provider, ProviderOptions};
 use bankrail::stores::postgres::{PostgresOptions, PostgresStore, tokio_postgres::NoTls};
 use bankrail::stores::redis::{RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
-use bankrail::values::{Clock, HyphenatedUuid, SystemClock};
+use bankrail::values::{Clock, HyphenatedUuid, MainError, SystemClock};
 use bankrail::webhook::{DeliveryHeaders, Message, MessageKind};
 use clap::{Parser, Subcommand};
-use std::error::Error;
 use std::fs::{self, File};
 use std::future::pending;
 use std::net::SocketAddr;
@@ -72,7 +71,7 @@ enum Command {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<(), MainError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let Arguments { folder, postgres, command } = Arguments::parse();
     let store = SqliteStore::open(folder.join("provider.sqlite"), SqliteOptions::new())?;
@@ -138,13 +137,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let health = OperationsOptions::new()
                 .prometheus(Prometheus::install()?)
                 .not_ready_from(shutdown.clone().wanted())
-                .check("database", move || {
-                    let database = database.clone();
-                    async move { database.check().await }
-                });
-            let listener = TcpListener::bind(operations).await?;
-            let health = Server::without_tls(listener, Operations::new(health), ServerOptions::new());
-            tokio::spawn(health.run(pending()));
+                .check("database", move || database.check());
+            tokio::spawn(Operations::listen(operations, health).await?.run(pending()));
             tokio::spawn(async move { certificate.watch(Duration::from_secs(60)).await });
             tokio::spawn(async move { follower.run(&*directory, pending()).await });
             println!("{issuer} on {listen}");

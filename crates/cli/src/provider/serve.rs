@@ -125,10 +125,9 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let server = Server::new(listener, tls, emulator.router(), ServerOptions::new());
     if let Some(address) = arguments.operations {
         let database = store.clone();
-        let health = OperationsOptions::new().not_ready_from(shutdown.clone().wanted()).check("database", move || {
-            let database = database.clone();
-            async move { database.check().await }
-        });
+        let health = OperationsOptions::new()
+            .not_ready_from(shutdown.clone().wanted())
+            .check("database", move || database.check());
         let (listener, address) = listen(address, "--operations").await?;
         tokio::spawn(Server::without_tls(listener, Operations::new(health), ServerOptions::new()).run(pending()));
         output.line(format_args!("operations     http://{address}/readyz"))?;

@@ -3,7 +3,7 @@
 use super::{MandateHistory, MandateState, Observation, PaymentHistory, PaymentState};
 use crate::ids::{MandateId, Uetr};
 use crate::message::{Message, Text35};
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use std::fmt;
 
 /// What identifies a mandate or a payment in messages.
@@ -287,4 +287,28 @@ pub trait Histories: fmt::Debug + Send + Sync {
     /// Forgets histories in a final state ([`HistoryState::is_final`]) that changed last before `before`. Returns how
     /// many. A later message about one of them begins a new history: keep them longer than messages are delivered.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
+}
+
+/// Hands over each history that has changed after the change with this number, in the order of the changes and as it is
+/// then, and waits for further ones, until the store fails. Begin with 0, or with the [`KeptHistory::change`] that was
+/// handed over last.
+pub async fn follow_changes(
+    histories: &(impl Histories + ?Sized),
+    mut after: u64,
+    mut tell: impl FnMut(KeptHistory),
+) -> StoreError {
+    loop {
+        match histories.changes_after(after, 100).await {
+            Ok(changes) => {
+                for kept in changes {
+                    after = kept.change;
+                    tell(kept);
+                }
+            }
+            Err(error) => return error,
+        }
+        if let Err(error) = histories.changed_after(after).await {
+            return error;
+        }
+    }
 }
