@@ -9,11 +9,11 @@ mod poll;
 mod receive;
 
 use crate::asynchronous::block_on;
-use crate::connection::{Connection, Receiving};
-use crate::failure::{Failure, Outcome, causes};
+use crate::connection::{failure, open};
+use crate::failure::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
-use bankrail::client::{Client, ClientOptions};
+use bankrail::client::{Client, ClientOptions, Connection};
 use bankrail::http::serve::Shutdown;
 use bankrail::mailbox::Inbox as _;
 use bankrail::statement::AccountId;
@@ -98,39 +98,37 @@ pub(crate) struct Arguments {
 impl Arguments {
     fn data(&self) -> PathBuf {
         self.data.clone().unwrap_or_else(|| {
-            let file = Connection::file(&self.connection);
+            let file = Connection::file_of(&self.connection);
             file.parent().unwrap_or(Path::new("")).join("biller")
         })
     }
 
-    /// The accounts to poll.
-    fn accounts(&self, connection: &Connection) -> Result<Vec<AccountId>, Failure> {
+    /// The connection, with what the arguments say in its place.
+    fn connection(&self) -> Result<Connection, Failure> {
+        let mut connection = open(&self.connection)?;
         if self.no_poll {
-            return Ok(Vec::new());
+            connection.accounts.clear();
+        } else if !self.accounts.is_empty() {
+            connection.accounts.clone_from(&self.accounts);
         }
-        if !self.accounts.is_empty() {
-            return Ok(self.accounts.clone());
+        connection.receivers = connection.receivers.filter(|_| !self.no_receive);
+        match (self.listen, &mut connection.receivers) {
+            (Some(listen), Some(receivers)) => receivers.listen = listen,
+            (Some(_), None) => {
+                return Err(Failure::unable(
+                    "--listen: expected a connection with receivers, found one without",
+                    "add [receivers] to the connection, or leave --listen out",
+                ));
+            }
+            (None, _) => {}
         }
-        let parsed = connection.accounts.iter().map(|text| {
-            AccountId::parse(text).map_err(|error| {
-                Failure::unable(format_args!("accounts: {}", causes(&error)), "correct the connection")
-            })
-        });
-        parsed.collect()
+        Ok(connection)
     }
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
-    let connection = Connection::read(&arguments.connection)?;
-    let accounts = arguments.accounts(&connection)?;
-    let receiving = connection.receivers.as_ref().filter(|_| !arguments.no_receive);
-    if arguments.listen.is_some() && receiving.is_none() {
-        return Err(Failure::unable(
-            "--listen: expected a connection with receivers, found one without",
-            "add [receivers] to the connection, or leave --listen out",
-        ));
-    }
-    if accounts.is_empty() && receiving.is_none() {
+    let connection = arguments.connection()?;
+    if connection.accounts.is_empty() && connection.receivers.is_none() {
         return Err(Failure::unable(
             "there is nothing to do: no account is polled and nothing is received",
             "pass --account ID, or a connection with accounts or receivers",
@@ -140,31 +138,26 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
     if arguments.probe {
         return block_on(probe(arguments, &connection, output));
     }
-    block_on(serve(arguments, &connection, receiving, accounts, output))
+    block_on(serve(arguments, &connection, output))
 }
 
 /// Uses the biller's own token and its count of calls.
 async fn probe(arguments: &Arguments, connection: &Connection, output: &mut Output) -> Result<Outcome, Failure> {
     let folder = Folder::open(arguments.data())?;
     let store = Arc::new(folder.store()?);
-    let client = connection.client(customer_options(&folder, &store)?)?;
+    let client = client(connection, &folder, &store)?;
     let found = client.probe().await;
     (*store).clone().close().await;
     found.to_string().lines().try_for_each(|line| output.line(line))?;
     Ok(if found.passed() { Outcome::Fine } else { Outcome::Findings })
 }
 
-fn customer_options(folder: &Folder, store: &Arc<SqliteStore>) -> Result<ClientOptions, Failure> {
-    Ok(ClientOptions::new().counters(store.clone()).token_cache((store.clone(), folder.secret()?)))
+fn client(connection: &Connection, folder: &Folder, store: &Arc<SqliteStore>) -> Result<Client, Failure> {
+    let options = ClientOptions::new().counters(store.clone()).token_cache((store.clone(), folder.secret()?));
+    connection.client(options).map_err(|error| failure(&error))
 }
 
-async fn serve(
-    arguments: &Arguments,
-    connection: &Connection,
-    receiving: Option<&Receiving>,
-    accounts: Vec<AccountId>,
-    output: &mut Output,
-) -> Result<Outcome, Failure> {
+async fn serve(arguments: &Arguments, connection: &Connection, output: &mut Output) -> Result<Outcome, Failure> {
     let shutdown = Shutdown::on_signal()
         .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))?;
     let folder = Folder::open(arguments.data())?;
@@ -172,16 +165,14 @@ async fn serve(
     let journal = Journal::open((*store).clone()).await?;
     let (teller, mut printer) = Printer::new(journal.clone(), arguments.json);
 
-    let receiving = match receiving {
-        Some(receivers) => {
-            Some(receive::start(receivers, arguments.listen, &store, journal.clone(), teller.clone()).await?)
-        }
+    let accounts = &connection.accounts;
+    let receiving = match connection.receivers {
+        Some(_) => Some(receive::start(connection, &store, journal.clone(), teller.clone()).await?),
         None => None,
     };
-    let client: Option<Client> =
-        if accounts.is_empty() { None } else { Some(connection.client(customer_options(&folder, &store)?)?) };
+    let client = if accounts.is_empty() { None } else { Some(client(connection, &folder, &store)?) };
     let every = poll::interval(arguments.poll, accounts.len());
-    let polling = client.as_ref().map(|client| poll::start(client, &store, &accounts, every, journal, teller));
+    let polling = client.as_ref().map(|client| poll::start(client, &store, accounts, every, journal, teller));
 
     let counts = store.inbox().counts().await.map_err(|error| folder::failed(&error))?;
     let started = Started {

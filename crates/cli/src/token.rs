@@ -2,10 +2,10 @@
 
 use crate::asynchronous::block_on;
 use crate::clock::instant;
-use crate::connection::{API_KEY, Connection, given_api_key, token_failure};
+use crate::connection::{API_KEY, failure, given_api_key, open, token_failure};
 use crate::failure::Failure;
 use crate::output::Output;
-use bankrail::client::{ClientOptions, Pacing, Token};
+use bankrail::client::{ClientOptions, Connection, Pacing, Token};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ impl Arguments {
     fn connection(&self) -> Result<Connection, Failure> {
         let wrong = |error| Failure::unable(error, "name files in UTF-8");
         let mut members = match &self.connection {
-            Some(path) => Table::try_from(Connection::read(path)?).map_err(wrong)?,
+            Some(path) => Table::try_from(open(path)?).map_err(wrong)?,
             // Nothing but the token endpoint is called.
             None => self.over.token_url.iter().map(|url| ("base_url".to_owned(), url.as_str().into())).collect(),
         };
@@ -88,9 +88,13 @@ impl Arguments {
         if let Some(scope) = &self.over.scope {
             members.insert("scopes".to_owned(), scope.split_ascii_whitespace().collect::<Vec<_>>().into());
         }
-        // The arguments have everything else that a connection needs.
-        members.try_into().map_err(|_| {
-            Failure::unable("expected an API key, found none", format_args!("pass --api-key @FILE or set {API_KEY}"))
+        if !members.contains_key("api_key") {
+            let next = format_args!("pass --api-key @FILE or set {API_KEY}");
+            return Err(Failure::unable("expected an API key, found none", next));
+        }
+        // The arguments have everything else that a connection needs, and only the customer code has a form of its own.
+        members.try_into().map_err(|error: toml::de::Error| {
+            Failure::unable(format_args!("customer code: {}", error.message()), "correct it")
         })
     }
 }
@@ -109,7 +113,7 @@ struct Answer<'a> {
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<(), Failure> {
     let connection = arguments.connection()?;
     let token = block_on(async {
-        let client = connection.client(ClientOptions::new().pacing(Pacing::Fail))?;
+        let client = connection.client(ClientOptions::new().pacing(Pacing::Fail)).map_err(|error| failure(&error))?;
         client.tokens().token().await.map_err(|error| token_failure(&error))
     })?;
     print(&token, arguments.json, output)

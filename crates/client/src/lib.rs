@@ -7,6 +7,8 @@ compile_error!("bankrail-client needs an RSA back end: switch on its feature `aw
 
 #[cfg(feature = "statement")]
 mod client;
+#[cfg(feature = "connection")]
+pub mod connection;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 mod exchange_error;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
@@ -19,6 +21,8 @@ mod pace;
 mod poller;
 #[cfg(feature = "receivers")]
 pub mod receivers;
+#[cfg(feature = "connection")]
+mod secret_file;
 #[cfg(feature = "statement")]
 mod statement;
 #[cfg(feature = "statement")]
@@ -36,6 +40,8 @@ pub use bankrail_mailbox::Schedule;
 pub use bankrail_rate_limit::Pacing;
 #[cfg(feature = "statement")]
 pub use client::{Client, ClientOptions, ClientOptionsError, Credentials, Probe, ProbeStep};
+#[cfg(feature = "connection")]
+pub use connection::{Connection, ConnectionError, ReceiverConnection};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use exchange_error::{CallPhase, ExchangeError};
 #[cfg(feature = "statement")]
@@ -45,5 +51,7 @@ pub use poller::{
 };
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
+#[cfg(feature = "connection")]
+pub use token::TokenCacheFileError;
 #[cfg(feature = "statement")]
 pub use token::{Token, TokenCacheSecret, TokenCacheSecretError, TokenError, TokenSource};

@@ -9,6 +9,8 @@ pub use error::TokenError;
 pub(crate) use error::about_clock;
 pub(crate) use exchange::Exchange;
 pub(crate) use kept::KeptTokens;
+#[cfg(feature = "connection")]
+pub use kept::TokenCacheFileError;
 pub use kept::{TokenCacheSecret, TokenCacheSecretError};
 pub use source::TokenSource;
 

@@ -1,16 +1,12 @@
 //! The data folder: one program at a time, for its owner alone.
 
 use crate::failure::{Failure, causes};
-use crate::input;
-use crate::keys::write::{NewFile, make_folder, open_lock, write};
+use crate::keys::write::{make_folder, open_lock};
 use crate::output::unwritable;
-use bankrail::client::TokenCacheSecret;
+use bankrail::client::{TokenCacheFileError, TokenCacheSecret};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
 
 /// The folder, locked until it is dropped or the process ends, however it ends.
 pub(super) struct Folder {
@@ -49,17 +45,12 @@ impl Folder {
 
     /// The secret that seals tokens, made once.
     pub(super) fn secret(&self) -> Result<TokenCacheSecret, Failure> {
-        let file = self.path.join("token-cache.key");
-        if !file.exists() {
-            let mut secret = Zeroizing::new([0; TokenCacheSecret::LEN]);
-            bankrail::values::fill_random(&mut *secret).map_err(|error| Failure::unable(error, "try again"))?;
-            let text = Zeroizing::new(STANDARD.encode(*secret));
-            write(&[NewFile::private(&file, text)], false)?;
-        }
-        let text = input::read_text(&file.to_string_lossy(), 256)?;
-        TokenCacheSecret::from_base64(&text).map_err(|error| {
-            let next = "remove it: another one is made, and a new token is asked for";
-            Failure::unable(format_args!("{}: {error}", file.display()), next)
+        TokenCacheSecret::open_or_create(self.path.join("token-cache.key")).map_err(|error| {
+            let next = match error {
+                TokenCacheFileError::Content { .. } => "remove it: another one is made, and a new token is asked for",
+                _ => "check the folder, or pass another one with --data",
+            };
+            Failure::unable(causes(&error), next)
         })
     }
 }

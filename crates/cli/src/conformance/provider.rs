@@ -2,11 +2,12 @@
 
 use super::{Printing, api_key_header, failure, needed, roots};
 use crate::asynchronous::block_on;
-use crate::connection::{Connection, given_api_key};
+use crate::connection::{given_api_key, open};
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::keys::file;
 use crate::output::Output;
+use bankrail::client::Connection;
 use bankrail::conformance::{
     Budget, Customer, ProviderJudge, ProviderJudgeOptions, RowSelection, UnrunRows, UnrunRowsError,
 };
@@ -93,7 +94,7 @@ pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
 impl Provider {
     /// What the arguments say, and for the rest what the connection says.
     fn judge(&self) -> Result<ProviderJudge, Failure> {
-        let connection = self.connection.as_deref().map(Connection::read).transpose()?;
+        let connection = self.connection.as_deref().map(open).transpose()?;
         let of = |given: &Option<String>, own: fn(&Connection) -> Option<&String>| {
             given.clone().or_else(|| connection.as_ref().and_then(own).cloned())
         };
@@ -101,8 +102,8 @@ impl Provider {
             let found = given.as_ref().or_else(|| connection.as_ref().and_then(own));
             found.map(|path| path.to_string_lossy().into_owned())
         };
-        let all = |given: &[String], own: fn(&Connection) -> &Vec<String>| match (given, &connection) {
-            ([], Some(connection)) => own(connection).clone(),
+        let all = |given: &[String], own: fn(&Connection) -> Vec<String>| match (given, &connection) {
+            ([], Some(connection)) => own(connection),
             (given, _) => given.to_vec(),
         };
         let url =
@@ -110,8 +111,9 @@ impl Provider {
         // Another address than the connection's has its own token endpoint.
         let own_token_url = |own: &Connection| own.token_url.clone().filter(|_| self.url.is_none());
         let token_url = self.token_url.clone().or_else(|| connection.as_ref().and_then(own_token_url));
-        let code = of(&self.customer, |own| Some(&own.customer));
-        let accounts = all(&self.account, |own| &own.accounts);
+        let own_code = || connection.as_ref().map(|own| own.customer.to_string());
+        let code = self.customer.clone().or_else(own_code);
+        let accounts = all(&self.account, account_ids);
         needed(accounts.first(), "expected an account", "--account names one whose statements may be asked for")?;
         let code = needed(code, "expected a customer code", "--customer or --connection has it")?;
         let api_key = given_api_key(self.api_key.as_deref())?.map(|key| SecretString::from(key.as_str()));
@@ -124,7 +126,7 @@ impl Provider {
         let header = of(&self.api_key_header, |own| own.api_key_header.as_ref());
         let mut options = ProviderJudgeOptions::new()
             .api_key_header(api_key_header(header.as_deref())?)
-            .scopes(all(&self.scope, |own| &own.scopes))
+            .scopes(all(&self.scope, |own| own.scopes.clone()))
             .roots(roots(path(&self.roots, |own| own.roots.as_ref()).as_deref())?)
             .budget(self.budget)
             .wait(Duration::from_secs(self.wait))
@@ -142,8 +144,9 @@ impl Provider {
         if let Some(audience) = of(&self.audience, |own| own.audience.as_ref()) {
             options = options.audience(audience);
         }
-        if let Some(second) = self.second_connection.as_deref().map(Connection::read).transpose()? {
-            options = options.second_customer(Customer::new(second.customer, second.api_key, second.accounts));
+        if let Some(second) = self.second_connection.as_deref().map(open).transpose()? {
+            let accounts = account_ids(&second);
+            options = options.second_customer(Customer::new(second.customer.to_string(), second.api_key, accounts));
         }
         if let Some(report) = &self.rest_of {
             options = options.rest_of(unrun(report)?);
@@ -152,6 +155,10 @@ impl Provider {
         ProviderJudge::new(&url, Customer::new(code, api_key, accounts), &key, options)
             .map_err(|error| failure(&error, ""))
     }
+}
+
+fn account_ids(connection: &Connection) -> Vec<String> {
+    connection.accounts.iter().map(ToString::to_string).collect()
 }
 
 fn unrun(path: &str) -> Result<UnrunRows, Failure> {

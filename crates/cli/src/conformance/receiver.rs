@@ -2,7 +2,7 @@
 
 use super::{Printing, api_key_header, failure, needed, roots};
 use crate::asynchronous::block_on;
-use crate::connection::{self, given_api_key};
+use crate::connection::given_api_key;
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::keys::file;
@@ -10,7 +10,8 @@ use crate::output::Output;
 use bankrail::conformance::{JudgeError, ReceiverAddresses, ReceiverJudge, ReceiverJudgeOptions, RowSelection};
 use bankrail::webhook::EachKind;
 use clap::Args;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use toml::Table;
 
@@ -155,8 +156,12 @@ impl Settings {
     }
 }
 
+/// An API key. The error for a value of another type does not quote it.
 fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    connection::secret(from).map(|key| Some(key.expose_secret().to_owned()))
+    match toml::Value::deserialize(from)? {
+        toml::Value::String(text) => Ok(Some(text)),
+        _ => Err(D::Error::custom("expected an API key in quotation marks")),
+    }
 }
 
 #[cfg(test)]

@@ -193,13 +193,9 @@ pub(super) fn deliver_to(folders: &Folders, url: &EndpointUrl, encrypt_to: Optio
         None => file::encryption(&home.join("encryption.pub.pem").to_string_lossy(), None)?,
     };
     let place = url.as_str().trim_start_matches("https://").trim_end_matches('/');
-    let code = connection.customer.to_ascii_lowercase();
+    let code = connection.customer.as_str().to_ascii_lowercase();
     let wanted = endpoint(&format!("{code}@{place}"), url.clone(), key, receivers.api_key.clone())?;
-    let code = connection
-        .customer
-        .parse()
-        .map_err(|error: bankrail::values::ValueError| Failure::unable(causes(&error), "correct connection.toml"))?;
-    files::change(folders, &code, |record| {
+    files::change(folders, &connection.customer, |record| {
         match record.endpoints.iter_mut().find(|endpoint| endpoint.id() == wanted.id()) {
             Some(known) => *known = wanted,
             None => record.endpoints.push(wanted),

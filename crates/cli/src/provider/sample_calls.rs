@@ -1,8 +1,8 @@
 //! Sample calls of a demo customer: a token and a statement with curl, Python and Node.
 
-use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::keys::write::{NewFile, write};
+use bankrail::client::Connection;
 use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use std::fs;
 use std::path::Path;
@@ -53,12 +53,12 @@ fn filled(text: &str, connection: &Connection) -> Zeroizing<String> {
     let statement_url = format!("{}{STATEMENT_PATH}", connection.base_url);
     // The statement's scope alone: the first one.
     let scope = connection.scopes.first().map_or("", String::as_str);
-    let account = connection.accounts.first().map_or("", String::as_str);
+    let account = connection.accounts.first().map_or("", |account| account.as_str());
     let text = text
         .replace("@TOKEN_URL@", token_url)
         .replace("@STATEMENT_URL@", &statement_url)
         .replace("@AUDIENCE@", audience)
-        .replace("@CUSTOMER@", &connection.customer)
+        .replace("@CUSTOMER@", connection.customer.as_str())
         .replace("@SCOPE@", scope)
         .replace("@ACCOUNT@", account);
     Zeroizing::new(text.replace("@API_KEY@", connection.api_key.expose_secret()))

@@ -4,7 +4,7 @@ use super::Fetch;
 use super::merge::Merged;
 use crate::asynchronous::block_on;
 use crate::clock::instant;
-use crate::connection::{Connection, given_secret, statement_failure};
+use crate::connection::{failure, given_secret, open, statement_failure};
 use crate::failure::Failure;
 use crate::output::{Destination, Output};
 use crate::progress;
@@ -25,10 +25,10 @@ const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 const MOST_PAGES: usize = 1000;
 
 pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
-    let connection = Connection::read(&arguments.connection)?;
+    let connection = open(&arguments.connection)?;
     let given = arguments.token.as_deref().map(given_token).transpose()?;
     block_on(async {
-        let client = connection.client(ClientOptions::new().pacing(Pacing::Fail))?;
+        let client = connection.client(ClientOptions::new().pacing(Pacing::Fail)).map_err(|error| failure(&error))?;
         if let Some(token) = given {
             client.tokens().adopt(token, SystemClock.now().saturating_add(GIVEN_LIFE));
         }

@@ -1,8 +1,12 @@
 //! The client's tokens in a store: sealed before they leave it.
 
 mod aead;
+#[cfg(feature = "connection")]
+mod file;
 mod secret;
 
+#[cfg(feature = "connection")]
+pub use file::TokenCacheFileError;
 pub use secret::{TokenCacheSecret, TokenCacheSecretError};
 
 use super::Token;

@@ -4,6 +4,8 @@
 
 mod config;
 mod conflicts;
+#[cfg(feature = "connection")]
+mod connection;
 mod exchange_logs;
 #[cfg(feature = "jwks-url")]
 mod jwks_url;

@@ -6,8 +6,8 @@ use bankrail_client::receivers::{Delivery, Handlers, Worker, WorkerOptions};
 use bankrail_mailbox::{EntryId, InboxState, Schedule, TransactionalInbox};
 use bankrail_stores::{postgres, sqlite};
 use bankrail_values::ManualClock;
-use bankrail_webhook::history::{Histories, HistoryState, MandateState};
-use bankrail_webhook::{MandateActionOutcome, MandateNotification, MessageKind, PaymentOutcome};
+use bankrail_webhook::history::{Histories, HistoryState, MandateState, PaymentState, follow_changes};
+use bankrail_webhook::{MandateActionOutcome, MandateNotification, Message, MessageKind, PaymentOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -205,4 +205,81 @@ async fn a_history_changes_with_the_messages_that_are_handled() {
     assert_eq!(states, expected);
     assert_eq!(worker.counts().unhandled_conflicts, 1);
     assert_eq!(histories.list("", expected[1], None, 9).await.unwrap().len(), 1);
+}
+
+/// Whichever of the two has its effect in the inbox's transaction.
+#[tokio::test]
+async fn the_handler_of_a_kind_comes_before_that_of_any_message() {
+    use sqlite::{SqliteInbox, SqliteStore, SqliteWork, rusqlite};
+    type Seen = Arc<std::sync::Mutex<Vec<String>>>;
+    let noted = |seen: &Seen, what: &str| {
+        let (seen, what) = (seen.clone(), what.to_owned());
+        SqliteWork::new(move |_| {
+            seen.lock().unwrap().push(what.clone());
+            Ok::<_, rusqlite::Error>(())
+        })
+    };
+    for (own_is_transactional, any_is_transactional) in [(true, true), (true, false), (false, true)] {
+        let seen = Seen::default();
+        let (own, any) = (seen.clone(), seen.clone());
+        let mut handlers = Handlers::<SqliteInbox>::new();
+        handlers = if any_is_transactional {
+            handlers.on_any_transactional(move |received: Delivery<Message>| {
+                std::future::ready(Ok(noted(&any, received.message.kind().as_str())))
+            })
+        } else {
+            handlers.on_any(move |received: Delivery<Message>| {
+                any.lock().unwrap().push(received.message.kind().to_string());
+                std::future::ready(Ok(()))
+            })
+        };
+        handlers = if own_is_transactional {
+            handlers.on_transactional(move |_: Delivery<PaymentOutcome>| std::future::ready(Ok(noted(&own, "own"))))
+        } else {
+            handlers.on(move |_: Delivery<PaymentOutcome>| {
+                own.lock().unwrap().push("own".to_owned());
+                std::future::ready(Ok(()))
+            })
+        };
+        assert_eq!(handlers.kinds(), MessageKind::ALL);
+        let store = SqliteStore::open_in_memory(Default::default()).unwrap();
+        let receivers = over(Arc::new(store.inbox()), options());
+        for kind in MessageKind::ALL {
+            deliver(&receivers, kind, &message(kind)).await;
+        }
+        let worker = receivers.worker(handlers).with_options(WorkerOptions::new().concurrency(1));
+        assert_eq!(worker.run_due().await.unwrap(), MessageKind::ALL.len());
+        assert_eq!(*seen.lock().unwrap(), ["mandate_outcome", "mandate_notification", "own", "query"]);
+    }
+}
+
+#[tokio::test]
+async fn changes_are_followed_from_the_first_to_those_to_come() {
+    use sqlite::{SqliteStore, SqliteWork};
+    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
+    let receivers = over(Arc::new(store.inbox()), options());
+    let handlers = Handlers::new().on_any_transactional(|received: Delivery<Message>| async move {
+        let (message, at) = (received.message, received.received_at);
+        Ok(SqliteWork::new(move |transaction| transaction.apply_history("", &message, at).map(drop)))
+    });
+    let worker = receivers.worker(handlers);
+    let (send, mut told) = mpsc::unbounded_channel();
+    let histories = store.histories();
+    let following = tokio::spawn(async move {
+        follow_changes(&histories, 0, move |kept| send.send((kept.change, kept.state())).unwrap()).await
+    });
+    let payment = message(KIND);
+    let mut last = 0;
+    for (json, expected) in [
+        (payment.replace("ACSC", "PDNG"), PaymentState::Warehoused),
+        (payment.replace("05:59", "06:00"), PaymentState::Settled),
+    ] {
+        deliver(&receivers, KIND, &json).await;
+        worker.run_due().await.unwrap();
+        let (change, state) = told.recv().await.unwrap();
+        assert_eq!(state, HistoryState::Payment(expected));
+        assert!(change > last);
+        last = change;
+    }
+    following.abort();
 }

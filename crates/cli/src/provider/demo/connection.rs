@@ -2,10 +2,10 @@
 
 use super::super::folder::{Folders, damaged, read};
 use super::super::sample_calls;
-use crate::connection::Connection;
+use crate::connection::failure;
 use crate::failure::Failure;
-use crate::input;
 use crate::keys::write::{NewFile, write};
+use bankrail::client::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -28,7 +28,7 @@ pub(crate) fn connections(folders: &Folders) -> Result<Vec<(PathBuf, Connection)
 fn parse(path: &Path) -> Result<Connection, Failure> {
     let bytes = Zeroizing::new(read(path)?);
     let text = std::str::from_utf8(&bytes).map_err(|error| damaged(path, &error))?;
-    input::parse_toml(path, text, "correct the file, or restore it")
+    Connection::from_toml(text, path).map_err(|error| failure(&error))
 }
 
 /// Writes the address of the provider into the demo customers' files, and their sample calls.
@@ -51,7 +51,7 @@ pub(crate) fn set_api_key(folders: &Folders, code: &str, api_key: &str) -> Resul
         return Ok(false);
     }
     for (home, mut connection) in connections(folders)? {
-        if connection.customer == code {
+        if connection.customer.as_str() == code {
             connection.api_key = api_key.into();
             write_connection(&home, &connection)?;
             sample_calls::write_all(&home, &connection)?;
@@ -105,7 +105,7 @@ api_key = "r"
 decryption_key = "decryption.pem"
 provider_keys = "bank.jwks.json"
 "#;
-        let connection: Connection = toml::from_str(text).unwrap();
+        let connection = Connection::from_toml(text, "connection.toml").unwrap();
         assert_eq!(connection.api_key.expose_secret(), "q\"\\\u{1}ü");
         let written: toml::Table = toml::from_str(&to_toml(&connection).unwrap()).unwrap();
         assert_eq!(written, toml::from_str::<toml::Table>(text).unwrap());

@@ -2,11 +2,11 @@
 
 use super::connection::to_toml;
 use super::{new_api_key, no_certificate, no_key};
-use crate::connection::{Connection, Receiving};
 use crate::failure::{Failure, causes};
 use crate::keys::jwk_set;
 use crate::keys::write::NewFile;
 use bankrail::bank::{ApiKeyRecord, CustomerRecord, EndpointRecord};
+use bankrail::client::{Connection, ReceiverConnection};
 use bankrail::client_assertion::token::names;
 use bankrail::emulator::{CertificateAuthority, TestAccount};
 use bankrail::jose::{DecryptionKey, KeySet, RsaSize, SigningKey};
@@ -16,7 +16,7 @@ use bankrail::statement::AccountId;
 use bankrail::values::{Currency, SecretString};
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A customer that is made up.
 #[derive(Clone, Copy, Debug)]
@@ -66,28 +66,14 @@ impl DemoCustomer {
         let record = record().map_err(|error| {
             Failure::unable(format_args!("a demo customer cannot be made: {}", causes(&*error)), "report it")
         })?;
-        let connection = Connection {
-            // Until the provider knows its address.
-            base_url: "https://localhost:8443".to_owned(),
-            token_url: None,
-            audience: None,
-            customer: self.code.to_owned(),
-            api_key: api_key.as_str().into(),
-            api_key_header: Some("apikey".to_owned()),
-            scopes: SCOPES.map(str::to_owned).to_vec(),
-            signing_key: "signing.pem".into(),
-            signing_kid: None,
-            roots: Some("ca.pem".into()),
-            accounts: accounts.iter().map(|(id, _)| id.to_string()).collect(),
-            receivers: Some(Receiving {
-                listen,
-                certificate: "receiver.pem".into(),
-                certificate_key: PathBuf::from("receiver-key.pem"),
-                api_key: receiver_key.as_str().into(),
-                decryption_key: "decryption.pem".into(),
-                provider_keys: "provider.jwks.json".into(),
-            }),
-        };
+        // The provider writes its address when it knows it.
+        let mut connection =
+            Connection::new("https://localhost:8443", record.customer.code.clone(), api_key.as_str().into());
+        connection.api_key_header = Some("apikey".to_owned());
+        connection.scopes = SCOPES.map(str::to_owned).to_vec();
+        connection.roots = Some("ca.pem".into());
+        connection.accounts = accounts.into_iter().map(|(id, _)| id).collect();
+        connection.receivers = Some(ReceiverConnection::new(listen, receiver_key.as_str().into()));
         let (public, encryption) = (signing.verifying_key(), decryption.encryption_key());
         let keys = [
             public.clone().with_kid(public.thumbprint()).to_jwk(),

@@ -5,11 +5,11 @@ use super::super::demo;
 use super::super::folder::Folders;
 use super::super::sample_calls::SAMPLES;
 use super::settings::{Arguments, base_url};
-use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::{Output, Style};
 use crate::text::shown;
 use bankrail::bank::CustomerBook;
+use bankrail::client::Connection;
 use bankrail::emulator::TestAccount;
 use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use std::io::Write as _;
@@ -61,7 +61,7 @@ fn customer(
     file: &impl Fn(PathBuf) -> String,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    output.line(format_args!("\ncustomer       {}", output.paint(Style::Bold, &connection.customer)))?;
+    output.line(format_args!("\ncustomer       {}", output.paint(Style::Bold, connection.customer.as_str())))?;
     let header = connection.api_key_header.as_deref().unwrap_or("apikey");
     let key = if output.is_terminal() { connection.api_key.expose_secret() } else { "in connection.toml" };
     output.line(format_args!("  API key      {header}: {key}"))?;
@@ -70,11 +70,11 @@ fn customer(
     }
     for (at, account) in connection.accounts.iter().enumerate() {
         let name = if at == 0 { "accounts" } else { "" };
-        let known = TestAccount::ALL.iter().find(|known| known.id().as_str() == account);
+        let known = TestAccount::ALL.iter().find(|known| known.id() == *account);
         let about = known.map(|known| format!("  {}, {}", known.opening().currency(), known.shows()));
         output.line(format_args!("  {name:<12} {account}{}", about.unwrap_or_default()))?;
     }
-    let known = connection.customer.parse().ok().and_then(|code| book.get(&code));
+    let known = book.get(&connection.customer);
     for endpoint in known.into_iter().flat_map(|record| &record.endpoints) {
         let (id, url) = (shown(endpoint.id().as_ref()).into_owned(), endpoint.url().as_str());
         output.line(format_args!("  endpoint     {id}, {url}"))?;

@@ -1,0 +1,239 @@
+//! What a customer and its provider have arranged, from the file `connection.toml`: the client, the receivers and their
+//! server are made of it. `bankrail provider` writes such a file, with its keys and certificates, for each of its demo
+//! customers, and the other commands of the program read it.
+//!
+//! ```no_run
+//! use bankrail_client::receivers::ReceiversOptions;
+//! use bankrail_client::{ClientOptions, Connection};
+//! use bankrail_http::serve::ServerOptions;
+//! use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
+//! use std::sync::Arc;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let bank = Connection::open("bankrail-data/demo/democustomer")?;
+//! let client = bank.client(ClientOptions::new())?;
+//! let store = SqliteStore::open("biller.sqlite", SqliteOptions::new())?;
+//! let receivers = bank.receivers(Arc::new(store.inbox()), ReceiversOptions::new())?;
+//! let server = bank.server(receivers.router(), ServerOptions::new()).await?;
+//! # let _ = (client, server);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The file
+//!
+//! Its members are the fields of [`Connection`], and those of [`ReceiverConnection`] under `[receivers]`. Other members
+//! are refused. Files are named relative to the folder of `connection.toml`. It holds secrets: only its owner should be
+//! able to read it.
+//!
+//! ```toml
+//! base_url = "https://bank.example"
+//! customer = "CUSTOMERCODE"
+//! api_key = "…"
+//! signing_key = "signing.pem"
+//!
+//! # Where they differ from the defaults:
+//! token_url = "https://login.bank.example/v1.0/auth"
+//! audience = "https://login.bank.example"
+//! api_key_header = "apikey"
+//! scopes = ["…"]
+//! signing_kid = "2026-11"
+//! roots = "ca.pem"
+//!
+//! # Where there is something to poll, and to receive:
+//! accounts = ["012003123456789"]
+//!
+//! [receivers]
+//! listen = "0.0.0.0:9443"
+//! certificate = "receiver.pem"
+//! certificate_key = "receiver-key.pem"
+//! api_key = "…"
+//! decryption_key = "decryption.pem"
+//! provider_keys = "bank-keys"
+//! ```
+//!
+//! # Keys that do not belong together
+//!
+//! [`Connection::open`] refuses them, so that a mistake shows at the start and not in what the provider refuses:
+//!
+//! - a private key beside a public one of its name that is not its other half: `signing.pub.pem` beside `signing.pem`,
+//!   and beside `decryption.pem` both `decryption.pub.pem` and `encryption.pub.pem`;
+//! - one key for signing and for decrypting: an operation of one use can serve an attack on the other (RFC 8725 section
+//!   3.1).
+//!
+//! [`Connection::server`] refuses a certificate with the key of another.
+
+mod check;
+mod error;
+mod keys;
+mod parts;
+mod text;
+
+pub use error::ConnectionError;
+
+use crate::secret_file;
+use bankrail_client_assertion::CustomerCode;
+use bankrail_statement::AccountId;
+use bankrail_values::SecretString;
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// The bytes of `connection.toml` that are read.
+const MOST: usize = 64 * 1024;
+
+/// What a customer and its provider have arranged: the members of the file `connection.toml`, which the
+/// [module](self) shows.
+///
+/// Its serde form is the file's, **with API keys in the clear**. `Debug` does not show them.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Connection {
+    /// The address of the provider: https, with or without a path, such as `https://bank.example`.
+    pub base_url: String,
+    /// The address of the token endpoint. Without it: `base_url` and `/v1.0/auth`.
+    pub token_url: Option<String>,
+    /// The claim `aud` of an assertion, exactly as the provider expects it. Without it: the address of the token
+    /// endpoint.
+    pub audience: Option<String>,
+    /// The customer code, the claim `sub` of an assertion.
+    #[serde(with = "text::value")]
+    pub customer: CustomerCode,
+    /// The API key that is sent to the provider.
+    #[serde(with = "text::secret")]
+    pub api_key: SecretString,
+    /// The header of that API key. Without it: `apikey`.
+    pub api_key_header: Option<String>,
+    /// The scopes to ask for. Without them: the documented scope of statements.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// The file of the private key that signs assertions: PEM, DER or JWK, of 2048 or 4096 bits, without a pass phrase.
+    pub signing_key: PathBuf,
+    /// The name of that key, the `kid` of an assertion's header. Without it: that of a JWK, otherwise none.
+    pub signing_kid: Option<String>,
+    /// A file of the certificate authorities of the provider as PEM, at most 4 MiB. Without it: those of the operating
+    /// system.
+    pub roots: Option<PathBuf>,
+    /// The accounts whose statements may be asked for.
+    #[serde(default, with = "text::values")]
+    pub accounts: Vec<AccountId>,
+    /// Where and how webhooks are received. Without it: nowhere.
+    pub receivers: Option<ReceiverConnection>,
+    /// What errors call it: the file that it was read from.
+    #[serde(skip, default = "unnamed")]
+    file: PathBuf,
+}
+
+/// Where and how a customer receives webhooks: the table `[receivers]` of `connection.toml`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ReceiverConnection {
+    /// The address and port to listen on, such as `0.0.0.0:9443`.
+    pub listen: SocketAddr,
+    /// The file of the certificate that is shown there as PEM, followed by those between it and its authority, at most
+    /// 1 MiB. It may be replaced while a program runs.
+    pub certificate: PathBuf,
+    /// The file of the certificate's private key as PEM.
+    pub certificate_key: PathBuf,
+    /// The API key that the provider sends.
+    #[serde(with = "text::secret")]
+    pub api_key: SecretString,
+    /// The file of the private key that opens messages: PEM, DER, JWK, or a JWK set of several.
+    pub decryption_key: PathBuf,
+    /// The public keys that the provider signs with: a file (PEM, JWK, JWK set) or a folder of files, as
+    /// [`KeyFolder`](crate::receivers::keys::KeyFolder) reads them. They may be replaced while a program runs.
+    pub provider_keys: PathBuf,
+}
+
+impl Connection {
+    /// A connection that is not read from a file, with the signing key in `signing.pem` and without what may be absent.
+    #[must_use]
+    pub fn new(base_url: impl Into<String>, customer: CustomerCode, api_key: SecretString) -> Self {
+        Self {
+            base_url: base_url.into(),
+            token_url: None,
+            audience: None,
+            customer,
+            api_key,
+            api_key_header: None,
+            scopes: Vec::new(),
+            signing_key: "signing.pem".into(),
+            signing_kid: None,
+            roots: None,
+            accounts: Vec::new(),
+            receivers: None,
+            file: unnamed(),
+        }
+    }
+
+    /// Reads the file, or `connection.toml` in the folder of this name, of at most 64 KiB. The names of files in it
+    /// become relative to the working folder. Blocks while it reads.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if it cannot be read, is no such file, or names keys that do not belong together.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ConnectionError> {
+        let file = Self::file_of(path);
+        let text = secret_file::read_text(&file, MOST)
+            .map_err(|source| ConnectionError::Open { file: file.clone(), source })?;
+        let mut connection = Self::from_toml(&text, &file)?;
+        connection.place(file.parent().unwrap_or(Path::new("")));
+        check::keys(&connection)?;
+        Ok(connection)
+    }
+
+    /// Reads the text of a `connection.toml`, whose name errors say. The names of files in it stay as they are, and no
+    /// other file is looked at.
+    ///
+    /// # Errors
+    /// [`ConnectionError::Toml`], which quotes no value of a member that is a secret.
+    pub fn from_toml(text: &str, file: impl Into<PathBuf>) -> Result<Self, ConnectionError> {
+        let file = file.into();
+        match toml::from_str(text) {
+            Ok(connection) => Ok(Self { file, ..connection }),
+            Err(error) => Err(error::toml(file, text, &error)),
+        }
+    }
+
+    /// The file that [`Connection::open`] reads for this name: `connection.toml` in a folder, or the file itself.
+    #[must_use]
+    pub fn file_of(path: impl AsRef<Path>) -> PathBuf {
+        let path = path.as_ref();
+        if path.is_dir() { path.join("connection.toml") } else { path.to_owned() }
+    }
+
+    /// Names files relative to a folder.
+    fn place(&mut self, folder: &Path) {
+        let place = |file: &mut PathBuf| *file = folder.join(&*file);
+        place(&mut self.signing_key);
+        self.roots.as_mut().map(place);
+        if let Some(receivers) = &mut self.receivers {
+            place(&mut receivers.certificate);
+            place(&mut receivers.certificate_key);
+            place(&mut receivers.decryption_key);
+            place(&mut receivers.provider_keys);
+        }
+    }
+}
+
+/// The name of a connection that was not read from a file.
+fn unnamed() -> PathBuf {
+    "the connection".into()
+}
+
+impl ReceiverConnection {
+    /// Receivers at this address, with the files that `bankrail provider` writes: `receiver.pem`, `receiver-key.pem`,
+    /// `decryption.pem` and `provider.jwks.json`.
+    #[must_use]
+    pub fn new(listen: SocketAddr, api_key: SecretString) -> Self {
+        Self {
+            listen,
+            certificate: "receiver.pem".into(),
+            certificate_key: "receiver-key.pem".into(),
+            api_key,
+            decryption_key: "decryption.pem".into(),
+            provider_keys: "provider.jwks.json".into(),
+        }
+    }
+}

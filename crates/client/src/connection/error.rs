@@ -1,0 +1,144 @@
+//! What is wrong with a connection.
+
+use crate::ClientOptionsError;
+use crate::receivers::ReceiversOptionsError;
+use crate::receivers::keys::KeyFolderError;
+use bankrail_client_assertion::token::ScopeError;
+use bankrail_http::serve::CertificateError;
+use bankrail_jose::KeyError;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why nothing can be made of a connection. It names the file, and no error holds a secret.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectionError {
+    /// `connection.toml` cannot be read.
+    #[error("{}: cannot be read", .file.display())]
+    Open {
+        /// The file.
+        file: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// `connection.toml` is not what the [module](crate::connection) describes.
+    #[error("{}: line {line}: {}{reason}", .file.display(), named(.member.as_deref()))]
+    Toml {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The member whose value is refused; `None` if the reason names it, or if it is no member at all.
+        member: Option<String>,
+        /// Why, without the value of a secret.
+        reason: String,
+    },
+    /// The scopes are refused.
+    #[error("{}: scopes", .file.display())]
+    Scopes {
+        /// The connection.
+        file: PathBuf,
+        /// The cause.
+        source: ScopeError,
+    },
+    /// A file that the connection names cannot be read.
+    #[error("{}: cannot be read", .file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file has no key for its use.
+    #[error("{}", .file.display())]
+    Key {
+        /// The file.
+        file: PathBuf,
+        /// The cause.
+        source: KeyError,
+    },
+    /// A file has several keys where one is expected.
+    #[error("{}: expected one key, found a JWK set", .file.display())]
+    SeveralKeys {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The public key beside a private one is not its other half.
+    #[error("{}: expected the public half of {}, found another key", .public.display(), .private.display())]
+    NotPublicHalf {
+        /// The file of the private key.
+        private: PathBuf,
+        /// The file of the public key.
+        public: PathBuf,
+    },
+    /// One key for two uses.
+    #[error("{}: expected another key than that of {}, found the same", .decryption.display(), .signing.display())]
+    SameKey {
+        /// The file of the key that signs assertions.
+        signing: PathBuf,
+        /// The file of the key that opens messages.
+        decryption: PathBuf,
+    },
+    /// The provider's public keys cannot be read.
+    #[error("the provider's keys cannot be used")]
+    ProviderKeys(#[source] KeyFolderError),
+    /// Certificate and key of the receivers cannot be used, such as a key that is another certificate's.
+    #[error("{} and {}", .certificate.display(), .certificate_key.display())]
+    Certificate {
+        /// The file of the certificate.
+        certificate: PathBuf,
+        /// The file of its key.
+        certificate_key: PathBuf,
+        /// The cause.
+        source: CertificateError,
+    },
+    /// No client can be made.
+    #[error("{}", .file.display())]
+    Client {
+        /// The connection.
+        file: PathBuf,
+        /// The cause.
+        source: ClientOptionsError,
+    },
+    /// No receivers can be made.
+    #[error("{}", .file.display())]
+    Receivers {
+        /// The connection.
+        file: PathBuf,
+        /// The cause.
+        source: ReceiversOptionsError,
+    },
+    /// Receivers are asked for, and the connection has none.
+    #[error("{}: expected [receivers], found none", .file.display())]
+    NoReceivers {
+        /// The connection.
+        file: PathBuf,
+    },
+    /// The address of the receivers cannot be listened on.
+    #[error("{}: {listen} cannot be listened on", .file.display())]
+    Listen {
+        /// The connection.
+        file: PathBuf,
+        /// The address.
+        listen: SocketAddr,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+fn named(member: Option<&str>) -> String {
+    member.map(|member| format!("{member}: ")).unwrap_or_default()
+}
+
+/// The error of a text. Serde quotes the value of a member of another type: a member that is a secret is read by a
+/// function of its own.
+pub(super) fn toml(file: PathBuf, text: &str, error: &toml::de::Error) -> ConnectionError {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    // Before a value that is refused stands its name.
+    let name = before.rsplit('\n').next().and_then(|start| start.split_once('=')).map(|(name, _)| name.trim());
+    let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let member = name.filter(is_name).map(str::to_owned);
+    ConnectionError::Toml { file, line, member, reason: error.message().to_owned() }
+}

@@ -1,0 +1,40 @@
+//! The keys that a connection names.
+
+use super::ConnectionError;
+use crate::secret_file;
+use bankrail_jose::{KeyHandle, KeyMaterial, KeyOptions, KeySet, SigningKey};
+use bankrail_values::causes;
+use std::path::Path;
+
+/// The bytes of a file of keys that are read: those of the largest JWK set.
+const MOST: usize = 256 * 1024;
+
+/// What a file of keys holds.
+pub(super) fn material(file: &Path) -> Result<KeyMaterial, ConnectionError> {
+    let bytes = read(file, MOST)?;
+    KeyMaterial::parse(&bytes).map_err(|source| ConnectionError::Key { file: file.to_owned(), source })
+}
+
+/// The keys of a file for one use. Those of a set that are left out are logged.
+pub(super) fn keys<K: KeyHandle>(file: &Path) -> Result<KeySet<K>, ConnectionError> {
+    let read = material(file)?.into_keys(&KeyOptions::new());
+    let (keys, unusable) = read.map_err(|source| ConnectionError::Key { file: file.to_owned(), source })?;
+    for key in unusable {
+        let (file, kid, error) = (file.display(), key.kid.as_deref(), causes(&key.error));
+        tracing::warn!(%file, index = key.index, kid, error, "a key was left out");
+    }
+    Ok(keys)
+}
+
+/// The key that signs assertions, under another name if one is given.
+pub(super) fn signing(file: &Path, kid: Option<&str>) -> Result<SigningKey, ConnectionError> {
+    match keys::<SigningKey>(file)?.keys().as_slice() {
+        [key] => Ok(kid.map_or(key.clone(), |kid| key.clone().with_kid(kid))),
+        _ => Err(ConnectionError::SeveralKeys { file: file.to_owned() }),
+    }
+}
+
+/// The bytes of a file that a connection names.
+pub(super) fn read(file: &Path, most: usize) -> Result<zeroize::Zeroizing<Vec<u8>>, ConnectionError> {
+    secret_file::read(file, most).map_err(|source| ConnectionError::Read { file: file.to_owned(), source })
+}

@@ -1,0 +1,107 @@
+//! What is made of a connection: the client, the receivers and their server.
+
+use super::{Connection, ConnectionError, ReceiverConnection, keys};
+use crate::receivers::keys::KeyFolder;
+use crate::receivers::{Receivers, ReceiversOptions};
+use crate::{Client, ClientOptions, Credentials, TlsRoots};
+use bankrail_client_assertion::token::ScopeSet;
+use bankrail_http::serve::{CertificateFiles, Server, ServerOptions};
+use bankrail_jose::DecryptionKey;
+use bankrail_mailbox::Inbox;
+use bankrail_secured_payload::{OpenOptions, Opener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// The bytes of a file of certificate authorities that are read.
+const MOST_ROOTS: usize = 4 << 20;
+
+/// How often the certificate and the provider's keys are read again.
+const RELOAD: Duration = Duration::from_secs(60);
+
+impl Connection {
+    /// A client of the provider, with further options. What the connection says comes before them.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if a file cannot be read or a member cannot be used.
+    pub fn client(&self, mut options: ClientOptions) -> Result<Client, ConnectionError> {
+        let file = || self.file.clone();
+        let key = keys::signing(&self.signing_key, self.signing_kid.as_deref())?;
+        if let Some(url) = &self.token_url {
+            options = options.auth_url(url);
+        }
+        if let Some(audience) = &self.audience {
+            options = options.audience(audience);
+        }
+        if let Some(name) = &self.api_key_header {
+            options = options.api_key_header(name);
+        }
+        if !self.scopes.is_empty() {
+            let scopes = ScopeSet::parse(&self.scopes.join(" "));
+            options = options.scopes(scopes.map_err(|source| ConnectionError::Scopes { file: file(), source })?);
+        }
+        if let Some(roots) = &self.roots {
+            options = options.tls_roots(TlsRoots::OnlyPem(keys::read(roots, MOST_ROOTS)?.to_vec()));
+        }
+        let credentials = Credentials::new(self.customer.clone(), key, self.api_key.clone());
+        Client::new(credentials, &self.base_url, options)
+            .map_err(|source| ConnectionError::Client { file: file(), source })
+    }
+
+    /// The receivers of webhooks, which store messages in this inbox, with further options. The provider's keys come
+    /// before [`ReceiversOptions::sender_keys`]; they are read again once a minute, until the runtime ends, and when a
+    /// message is signed under an unknown `kid`. Those that are not usable are logged.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if the connection has no receivers, a file cannot be read, or a member cannot be used.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn receivers<I: Inbox + ?Sized + 'static>(
+        &self,
+        inbox: Arc<I>,
+        options: ReceiversOptions,
+    ) -> Result<Receivers<I>, ConnectionError> {
+        let own = self.needed_receivers()?;
+        let decryption = keys::keys::<DecryptionKey>(&own.decryption_key)?;
+        let (sender, unusable) = KeyFolder::open(&own.provider_keys).map_err(ConnectionError::ProviderKeys)?;
+        for key in unusable {
+            tracing::warn!(error = %key, "a verifying key is unusable");
+        }
+        let opener = Opener::new(decryption, sender.keys(), OpenOptions::new())
+            .map_err(|source| ConnectionError::Key { file: own.provider_keys.clone(), source })?;
+        let options = options.sender_keys(Arc::new(sender.clone()));
+        let receivers = Receivers::new(opener, own.api_key.clone(), inbox, options)
+            .map_err(|source| ConnectionError::Receivers { file: self.file.clone(), source })?;
+        tokio::spawn(async move { sender.reload_every(RELOAD, std::future::pending()).await });
+        Ok(receivers)
+    }
+
+    /// A server that listens at the address of the receivers, with their certificate. It serves their
+    /// [router](Receivers::router), or whatever the caller makes of it. The certificate is read again once a minute,
+    /// until the runtime ends.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if the connection has no receivers, the certificate cannot be used, or the address is taken.
+    pub async fn server<S>(&self, service: S, options: ServerOptions) -> Result<Server<S>, ConnectionError> {
+        let own = self.needed_receivers()?;
+        let unusable = |source| ConnectionError::Certificate {
+            certificate: own.certificate.clone(),
+            certificate_key: own.certificate_key.clone(),
+            source,
+        };
+        let certificate = CertificateFiles::open(&own.certificate, &own.certificate_key).map_err(unusable)?;
+        let tls = certificate.server_config().map_err(unusable)?;
+        let listener = TcpListener::bind(own.listen).await.map_err(|source| ConnectionError::Listen {
+            file: self.file.clone(),
+            listen: own.listen,
+            source,
+        })?;
+        tokio::spawn(async move { certificate.watch(RELOAD).await });
+        Ok(Server::new(listener, tls, service, options))
+    }
+
+    fn needed_receivers(&self) -> Result<&ReceiverConnection, ConnectionError> {
+        self.receivers.as_ref().ok_or_else(|| ConnectionError::NoReceivers { file: self.file.clone() })
+    }
+}

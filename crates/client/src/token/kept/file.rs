@@ -1,0 +1,113 @@
+//! The secret of a token cache in a file.
+
+use super::{TokenCacheSecret, TokenCacheSecretError};
+use crate::secret_file;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// The bytes of the file that are read.
+const MOST: usize = 256;
+
+impl TokenCacheSecret {
+    /// Reads the secret from a file, in base64. If there is no such file, it is made with a new secret: whole from the
+    /// moment that it has its name, and readable by its owner alone. Of several processes that make it at the same
+    /// moment, all get the secret of the first.
+    ///
+    /// # Errors
+    /// [`TokenCacheFileError`] if the file cannot be read or made, or has something else in it. A file that is removed
+    /// is made anew; that costs one token call.
+    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, TokenCacheFileError> {
+        let path = path.as_ref();
+        let fault = |source| TokenCacheFileError::File { path: path.to_owned(), source };
+        let text = match secret_file::read_text(path, MOST) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create(path).map_err(fault)?;
+                secret_file::read_text(path, MOST)
+            }
+            read => read,
+        };
+        Self::from_base64(&text.map_err(fault)?)
+            .map_err(|source| TokenCacheFileError::Content { path: path.to_owned(), source })
+    }
+}
+
+/// Makes the file, unless another process makes it first.
+fn create(path: &Path) -> io::Result<()> {
+    let secret =
+        Zeroizing::new(bankrail_values::random_bytes::<{ TokenCacheSecret::LEN }>().map_err(io::Error::other)?);
+    let mut text = Zeroizing::new(STANDARD.encode(*secret));
+    text.push('\n');
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // For its owner alone. Dropped without its own name, it is removed.
+    let mut file = tempfile::Builder::new().prefix(".token-cache-").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
+        _ => Ok(()),
+    }
+}
+
+/// A file of a token cache's secret that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenCacheFileError {
+    /// The file cannot be read or made.
+    #[error("{}: cannot be read or made", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The file has something else in it. It is not replaced, because it may be another file than the one meant.
+    #[error("{}", .path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: TokenCacheSecretError,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_values::causes;
+
+    #[test]
+    fn a_secret_is_made_once_and_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token-cache.key");
+        let secrets = std::thread::scope(|scope| {
+            let opening: Vec<_> = (0..8).map(|_| scope.spawn(|| TokenCacheSecret::open_or_create(&path))).collect();
+            opening.into_iter().map(|opened| *opened.join().unwrap().unwrap().as_bytes()).collect::<Vec<_>>()
+        });
+        assert!(secrets.iter().all(|secret| *secret == secrets[0]) && secrets[0] != [0; TokenCacheSecret::LEN]);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_is_named_and_neither_quoted_nor_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token-cache.key");
+        for (text, expected) in [("nonsense", "32 bytes in base64"), (&*"x".repeat(257), "expected at most 256 bytes")]
+        {
+            std::fs::write(&path, text).unwrap();
+            let error = causes(&TokenCacheSecret::open_or_create(&path).unwrap_err());
+            assert!(error.contains("token-cache.key: ") && error.contains(expected), "{error}");
+            assert!(!error.contains("nonsense"), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        let error = TokenCacheSecret::open_or_create(folder.path().join("nowhere").join("key")).unwrap_err();
+        assert!(matches!(error, TokenCacheFileError::File { .. }), "{error}");
+    }
+}
