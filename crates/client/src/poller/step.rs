@@ -292,7 +292,7 @@ impl Poller {
             error = error.kind(),
             request_key = request_key.map(tracing::field::display),
             until = retry_at.map(tracing::field::display),
-            advice = &*error.advice(),
+            advice = %error.advice(),
             "an account is no longer polled"
         );
         measure::polled(Polled::Stopped);

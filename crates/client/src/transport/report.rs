@@ -40,8 +40,8 @@ impl Caller {
                     code = remarks.code.filter(|code| code.is_well_formed()).map(tracing::field::display),
                     url = %self.endpoint.url(),
                     phase = remarks.exchange.map(|error| tracing::field::display(error.phase())),
-                    cause = remarks.exchange.map(ExchangeError::cause),
-                    advice = remarks.advice,
+                    cause = remarks.exchange.map(|error| tracing::field::display(error.cause())),
+                    advice = %remarks.advice,
                     failures,
                     "{what}"
                 )
