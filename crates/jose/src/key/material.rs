@@ -73,10 +73,10 @@ fn from_pem(text: &str) -> Result<KeyMaterial, KeyError> {
     let public = |format| PublicKey::from_pem(text).map(|key| KeyMaterial::Public(format, key));
     let label = text.split_once("-----BEGIN ").and_then(|(_, rest)| rest.split_once("-----")).map(|(label, _)| label);
     match label {
-        Some("PRIVATE KEY") => private("PKCS#8 PEM"),
         Some("RSA PRIVATE KEY") => private("PKCS#1 PEM"),
         Some("RSA PUBLIC KEY") => public("PKCS#1 PEM"),
-        Some(label) if label.contains("PRIVATE") => private("PEM"),
+        // Among them those with a pass phrase, which the error names.
+        Some(label) if label.contains("PRIVATE") => private("PKCS#8 PEM"),
         _ => public("SubjectPublicKeyInfo PEM"),
     }
 }

@@ -10,6 +10,8 @@ mod certificates;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod keys;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+mod material;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod remote;
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 mod shared;

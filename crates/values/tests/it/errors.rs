@@ -1,6 +1,6 @@
 //! Errors and how they are told.
 
-use bankrail_values::{StoreError, StoreErrorKind, causes};
+use bankrail_values::{MainError, StoreError, StoreErrorKind, causes};
 use std::error::Error as _;
 
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,13 @@ fn an_error_is_told_with_its_causes_each_once() {
     assert_eq!(causes(&Cause("a", None)), "a");
     assert_eq!(causes(&Cause("a", inner("b", inner("c", None)))), "a: b: c");
     assert_eq!(causes(&Cause("a: b", inner("b", inner("c", None)))), "a: b: c", "what is said is not said again");
+}
+
+#[test]
+fn what_ends_a_program_is_printed_as_one_sentence() {
+    let main = || -> Result<(), MainError> { Err(Cause("a", Some(Box::new(Cause("b", None)))))? };
+    assert_eq!(format!("{:?}", main().unwrap_err()), "a: b");
+    assert_eq!(format!("{:?}", MainError::from("usage: biller FOLDER")), "usage: biller FOLDER");
 }
 
 #[test]

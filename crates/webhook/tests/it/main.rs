@@ -13,6 +13,7 @@ mod aliases;
 mod checksums;
 mod clauses;
 mod findings;
+mod followed;
 mod headers;
 mod history;
 mod hostile;
