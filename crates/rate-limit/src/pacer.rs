@@ -63,8 +63,8 @@ pub struct Pacer {
     unsent: std::sync::Mutex<Unsent>,
 }
 
-/// A call that was let go and counted, as [`Pacer::acquire`] returns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A call that was let go and counted, as [`Pacer::acquire`] returns it. Not to be cloned: it is given back once.
+#[derive(Debug, PartialEq, Eq)]
 pub struct LetGo {
     counted_at: Timestamp,
     cost: u32,
@@ -102,7 +102,7 @@ impl Pacer {
     }
 
     /// Returns when a call of `cost` may be made, and counts it, unless it goes in place of one that was
-    /// [not sent](Pacer::not_sent).
+    /// [not sent](Pacer::not_sent) because the limits refuse it otherwise.
     ///
     /// # Errors
     /// [`PaceError::Cost`], at once, when `cost` is above the limit of a window: no waiting helps. [`PaceError::Held`]
@@ -138,9 +138,13 @@ impl Pacer {
         }
     }
 
-    /// Says of a call that was let go that it was never sent: the provider has not counted it. Another call of this
-    /// pacer with the same cost then goes in its place without being counted again, as long as both fall into the same
-    /// of the policy's longest windows; after that, the count has no effect any more.
+    /// Says of a call that was let go that it was never sent: the provider has not counted it. If the limits refuse
+    /// another call of this pacer with the same cost, that one goes in its place without being counted again, as long as
+    /// both fall into the same of the policy's longest windows; after that, the count has no effect any more.
+    ///
+    /// What was given back is known to this pacer only, not to others over the same [`PacerOptions::counters`] and not
+    /// after a restart. In a window shorter than the longest one the call is alone among this pacer's calls, and those of
+    /// others are not seen.
     pub fn not_sent(&self, call: LetGo) {
         self.unsent().give_back(call);
     }
@@ -204,25 +208,23 @@ impl Pacer {
     /// Charges the call if it is allowed; when it will be if not.
     async fn charge(&self, now: Timestamp, cost: u32) -> Result<Option<Timestamp>, PaceError> {
         let judged_at = self.judged_at(now);
-        let instead = self.unsent().replace(LetGo { counted_at: judged_at, cost }, &self.policy);
-        match instead {
-            Instead::Now { alone_until } => {
-                self.hold_until(alone_until.saturating_add(self.guard()));
-                return Ok(None);
-            }
-            Instead::Later(opens) if self.options.pacing != Pacing::Fail => {
-                return Ok(Some(opens.saturating_add(self.guard())));
-            }
-            _ => {}
-        }
         let charge = Charge::new(&self.options.customer, self.call_type, &self.policy, judged_at, cost)?;
         let decision = self.options.counters.charge(charge).await?;
         // The wait is counted from now, whichever clock decided.
-        let wait = decision.retry_after();
-        if wait.is_none() {
+        let Some(wait) = decision.retry_after() else {
             self.unsent().counted(judged_at);
-        }
-        Ok(wait.map(|wait| now.saturating_add(wait)))
+            return Ok(None);
+        };
+        let opens = now.saturating_add(wait);
+        let instead = self.unsent().replace(judged_at, cost, &self.policy);
+        Ok(match instead {
+            Instead::Now { alone_until } => {
+                self.hold_until(alone_until.saturating_add(self.guard()));
+                None
+            }
+            Instead::Later(other) => Some(opens.min(other.saturating_add(self.guard()))),
+            Instead::Refused => Some(opens),
+        })
     }
 
     /// The time at which a call that goes now is counted.

@@ -169,8 +169,6 @@ async fn no_hour_sees_more_than_its_limit_and_none_much_less() {
     assert!(sent.last() <= Some(&4), "no slower than the limit: {sent:?}");
 }
 
-/// A call is sent neither within the guard after a boundary nor within the guard before one, their first milliseconds
-/// included.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_not_sent_is_counted_once_however_often_it_is_tried() {
     // Half a minute after an hour began: all of these fall into that hour.
@@ -199,31 +197,55 @@ async fn a_call_that_was_not_sent_is_counted_once_however_often_it_is_tried() {
     assert!(clock.now() > full.saturating_add(Duration::from_secs(60)));
 }
 
-/// In the second of the second call, the first is not counted, so no other may be there or beside it.
+/// In its own second the call is not counted, so no other may be there or beside it.
 #[tokio::test(start_paused = true)]
 async fn a_call_in_place_of_another_is_alone_in_its_second_and_beside_it() {
+    let one_an_hour = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 1), (1_000, 1)]);
     let clock = clock(3_630_500);
-    let pacer = by_default(default_limits(CallType::Token), clock.clone());
-    let call = pacer.acquire(1).await.unwrap();
-    pacer.not_sent(call);
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let pacer = by_default(one_an_hour, clock.clone());
     let mut let_go = Vec::new();
     for _ in 0..3 {
-        pacer.acquire(1).await.unwrap();
+        let call = pacer.acquire(1).await.unwrap();
         let_go.push(clock.now().unix_millis());
+        pacer.not_sent(call);
+        tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    assert_eq!(let_go, [3_632_100, 3_634_100, 3_634_100]);
+    // The second of the call before, and the one after it, pass first.
+    assert_eq!(let_go, [3_630_500, 3_632_100, 3_634_100]);
+    let _sent = pacer.acquire(1).await.unwrap();
+    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { .. })), "one was sent, and one an hour is all");
 
-    // Whoever does not wait is counted instead.
+    // Whoever does not wait is told when.
     let clock = Arc::new(ManualClock::new(at(3_630_500)));
-    let options = PacerOptions::new().pacing(Pacing::Fail);
-    let pacer = with_options(default_limits(CallType::Token), clock.clone(), options);
+    let pacer = with_options(one_an_hour, clock.clone(), PacerOptions::new().pacing(Pacing::Fail));
     let call = pacer.acquire(1).await.unwrap();
     pacer.not_sent(call);
     clock.advance(Duration::from_secs(1));
+    let Err(PaceError::Held { until, .. }) = pacer.acquire(1).await else { panic!("it is not alone") };
+    assert_eq!(until, at(3_632_000));
+    clock.set(until);
     pacer.acquire(1).await.unwrap();
 }
 
+/// While the limits allow it, nothing waits for being alone.
+#[tokio::test(start_paused = true)]
+async fn calls_that_were_not_sent_slow_no_others_down() {
+    let clock = clock(3_630_500);
+    let pacer = by_default(default_limits(CallType::GraphQl), clock.clone());
+    let mut unsent = Vec::new();
+    for _ in 0..50 {
+        unsent.push(pacer.acquire(1).await.unwrap());
+    }
+    unsent.into_iter().for_each(|call| pacer.not_sent(call));
+    let begun = clock.now();
+    for _ in 0..50 {
+        pacer.acquire(1).await.unwrap();
+    }
+    assert!(clock.now().saturating_since(begun) <= Duration::from_secs(12));
+}
+
+/// A call is sent neither within the guard after a boundary nor within the guard before one, their first milliseconds
+/// included.
 #[tokio::test(start_paused = true)]
 async fn the_guard_holds_at_its_first_and_last_millisecond() {
     for (now, sent) in [(0, 100), (99, 100), (100, 100), (3_599_899, 3_599_899), (3_599_900, 3_600_100)] {
