@@ -63,8 +63,9 @@ use connection::Database;
 #[cfg(feature = "mailbox")]
 const FORGOTTEN: u32 = 500;
 
-/// Writes a row of the schema as it is.
-const CHECK: &str = "UPDATE bankrail_schema SET version = version";
+/// Twice in one transaction, it leaves the row as it is. Once with the same number would not do: SQLite does not write
+/// what stays the same.
+const CHECK: &str = "UPDATE bankrail_schema SET version = -version";
 
 /// The statements of each kind of record, for the test of their query plans.
 #[cfg(test)]
@@ -135,14 +136,15 @@ impl SqliteStore {
         self.database.fold_log().await;
     }
 
-    /// Whether the file can be written, for a check of readiness: it commits a row that stays as it is, so that a full
-    /// disk is noticed. It waits for other processes that write.
+    /// Whether the file can be written, for a check of readiness: it commits a page to the log, so that a full disk is
+    /// noticed once the log has no room left. It waits for other processes that write.
     ///
     /// # Errors
     /// [`StoreError`] if nothing can be written, or the thread that writes is gone.
     pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let database = self.database.clone();
-        async move { database.write(|connection| statements::run(connection, CHECK, ()).map(drop)).await }
+        let twice = |connection: &_| (0..2).try_for_each(|_| statements::run(connection, CHECK, ()).map(drop));
+        async move { database.write(twice).await }
     }
 
     bankrail_values::getters! { self;

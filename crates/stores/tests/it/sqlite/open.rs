@@ -72,7 +72,10 @@ async fn a_store_that_cannot_write_is_not_well() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bankrail.db");
     let store = SqliteStore::open(&path, SqliteOptions::new().busy_timeout(Duration::ZERO)).unwrap();
+    let log = || std::fs::metadata(folder.path().join("bankrail.db-wal")).unwrap().len();
+    let before = log();
     store.check().await.unwrap();
+    assert!(log() > before, "it has written");
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     store.check().await.unwrap_err();
