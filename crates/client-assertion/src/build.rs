@@ -47,6 +47,12 @@ impl AssertionBuilder {
         Self { customer, audience, options }
     }
 
+    /// The audience.
+    #[must_use]
+    pub fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
     /// The same for another audience.
     #[must_use]
     pub fn with_audience(self, audience: Audience) -> Self {

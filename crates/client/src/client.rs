@@ -91,7 +91,8 @@ impl Client {
             roots: options.tls_roots.as_ref(),
             http_on_loopback: options.danger_allow_http_on_loopback,
             all_http,
-            connect_timeout: options.connect_timeout,
+            // Shorter than the whole exchange, so that a call that only tried to connect is known to be one.
+            connect_timeout: options.connect_timeout.min(options.timeout / 2),
         };
         let http = http.build().map_err(|error| match error {
             HttpClientError::Tls(error) => ClientOptionsError::Tls(error),
@@ -135,8 +136,9 @@ impl Client {
     /// Tries what a statement needs, up to the statement itself: name, connection and TLS, clock, API key and assertion,
     /// and scopes, and says what to change. For a first start, and for whoever looks for the fault.
     ///
-    /// It takes a token from the cache, if there is one, and otherwise one of the token calls; only if the service
-    /// refuses the assertion, it tries the audiences that the service's metadata names, at most three further calls.
+    /// It takes a token from the cache, if there is one, and otherwise one of the token calls. Only if the service
+    /// refuses the assertion, it tries the two audiences that the service's metadata may name, if they are of the token
+    /// endpoint's own host, with a token call for each.
     pub async fn probe(&self) -> Probe {
         Probe::of(self.tokens()).await
     }

@@ -70,7 +70,7 @@ impl Admitted<'_> {
 
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        if let Some(call) = self.call {
+        if let Some(call) = self.call.take() {
             self.pacer.not_sent(call);
         }
     }
@@ -92,7 +92,15 @@ impl Caller {
 
     /// Holds back all calls until the time of the answer's `Retry-After`, and returns that time.
     pub(crate) fn hold(&self, reply: &Reply) -> Option<Timestamp> {
-        Some(self.hold_for(reply.retry_after?.wait(self.now())))
+        let wait = reply.retry_after?.wait(self.now());
+        if wait > self.longest_hold {
+            tracing::warn!(
+                endpoint = self.name,
+                duration_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                "Retry-After is longer than a call is held back"
+            );
+        }
+        Some(self.hold_for(wait))
     }
 
     /// The same for a 429. Without `Retry-After`, calls are held back for as long as the slowest limit takes for one
@@ -106,13 +114,6 @@ impl Caller {
     }
 
     fn hold_for(&self, wait: Duration) -> Timestamp {
-        if wait > self.longest_hold {
-            tracing::warn!(
-                endpoint = self.name,
-                duration_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-                "Retry-After is longer than a call is held back"
-            );
-        }
         let until = self.now().saturating_add(wait.min(self.longest_hold));
         self.pacer.hold_until(until);
         until

@@ -96,7 +96,6 @@ struct Shared {
     accounts: Vec<PolledAccount>,
     labels: Vec<String>,
     board: Board,
-    made_at: Timestamp,
     /// Held while a page is fetched and handed over.
     slots: Mutex<Vec<Slot>>,
     resumed: Notify,
@@ -149,7 +148,6 @@ impl Poller {
         let shared = Shared {
             labels: labels.collect(),
             board: Board::new(all.len(), source.now()),
-            made_at: source.now(),
             slots: Mutex::new(all.iter().map(|_| Slot::default()).collect()),
             accounts: all,
             sink: Box::new(sink),
@@ -171,6 +169,11 @@ impl Poller {
         // Runs beside the polls and ends with this function.
         let _forgetting = self.0.options.retention.map(|retention| {
             Recurring::start(FORGET_EVERY, self.clone(), move |poller| async move { poller.forget(retention).await })
+        });
+        // In a task of its own, so that they rise while a call or a store hangs.
+        let _measuring = Recurring::start(LONGEST_SLEEP, self.clone(), |poller| async move {
+            let (page, full_walk) = poller.0.board.longest_without(poller.now());
+            measure::poll_ages(page, full_walk);
         });
         let mut clock = (Instant::now(), self.now());
         loop {
@@ -219,31 +222,39 @@ impl Poller {
         self.status().into_iter().find(|status| status.account == *account).map(|status| status.state)
     }
 
-    /// Whether all accounts are polled as they should be, for a check of `/readyz`.
+    /// Whether all accounts are polled as they should be, for a check of `/readyz`. One account makes it fail: where a
+    /// supervisor withdraws what is not ready, and the same process receives webhooks, leave it to alarms over the
+    /// metrics instead.
     ///
     /// # Errors
-    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for [`PollerOptions::stale_after`],
-    /// counted from when the poller was made.
+    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for [`PollerOptions::stale_after`]
+    /// and twice its interval, counted from when the poller was made.
     pub fn check(&self) -> Result<(), PollerFault> {
-        let now = self.now();
         let (mut stopped, mut stale) = (Vec::new(), Vec::new());
-        for status in self.status() {
-            if status.stopped_since.is_some() {
-                stopped.push(status.label);
-            } else if now.saturating_since(status.last_page.unwrap_or(self.0.made_at)) > self.0.options.stale_after {
-                stale.push(status.label);
+        let ages = self.0.board.ages(self.now());
+        for ((polled, label), (is_stopped, age)) in self.0.accounts.iter().zip(&self.0.labels).zip(ages) {
+            if is_stopped {
+                stopped.push(label.clone());
+            } else if age > self.0.options.stale_after.max(polled.every.saturating_mul(2)) {
+                stale.push(label.clone());
             }
         }
         if stopped.is_empty() && stale.is_empty() { Ok(()) } else { Err(PollerFault { stopped, stale }) }
     }
 
-    /// Polls an account at once that was stopped, and returns whether it was.
+    /// Polls an account at once that is stopped ([`AccountStatus::stopped_since`]), also one whose retry waits, and
+    /// returns whether it had to wait.
     pub fn resume(&self, account: &AccountId) -> bool {
         let index = self.0.accounts.iter().position(|polled| polled.id == *account);
         let now = self.now();
         let resumed = index.and_then(|index| {
             self.0.board.change(index, |row| {
-                let stopped = matches!(row.state, AccountState::Stopped { .. });
+                let waits = match row.state {
+                    AccountState::Stopped { .. } => true,
+                    AccountState::Waiting { until, .. } => until > now,
+                    AccountState::Fetching | AccountState::HandingOver => false,
+                };
+                let stopped = row.stopped_since.is_some() && waits;
                 if stopped {
                     row.state = AccountState::Waiting { until: now, reason: WaitReason::Turn };
                     (row.due, row.failures) = (now, 0);
@@ -264,8 +275,6 @@ impl Poller {
         let mut said = None;
         loop {
             self.follow_clock(clock);
-            let (page, full_walk) = self.0.board.longest_without(self.0.made_at, self.now());
-            measure::poll_ages(page, full_walk);
             // Created before the board is read, so that no resumption in between is missed.
             let resumed = self.0.resumed.notified();
             let slots = self.0.slots.lock().await;
@@ -295,8 +304,6 @@ impl Poller {
 
     /// Waits until the next account may be ready, or an account was resumed. `said` is the wait that was logged last.
     async fn wait(&self, next: Next, said: &mut Option<Next>, resumed: impl Future<Output = ()>) {
-        /// The clock may be set while the poller waits, so it is read again at least this often.
-        const LONGEST_SLEEP: Duration = Duration::from_secs(10);
         /// A shorter wait is not logged.
         const WORTH_SAYING: Duration = Duration::from_secs(1);
         let Next::Later(index, until, reason) = next else {
@@ -329,6 +336,9 @@ impl Poller {
         self.0.labels.get(index).map_or("", String::as_str)
     }
 }
+
+/// The clock may be set while the poller waits, so it is read again at least this often.
+const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
 type Slots<'a> = MutexGuard<'a, Vec<Slot>>;
 

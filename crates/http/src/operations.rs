@@ -15,10 +15,10 @@
 //! # #[cfg(feature = "serve")]
 //! # async fn example() -> std::io::Result<()> {
 //! use bankrail_http::serve::Shutdown;
-//! # async fn ping() -> Result<(), std::io::Error> { Ok(()) }
+//! # async fn check() -> Result<(), std::io::Error> { Ok(()) }
 //!
 //! let shutdown = Shutdown::on_signal()?;
-//! let options = OperationsOptions::new().check("database", ping).not_ready_from(shutdown.clone().wanted());
+//! let options = OperationsOptions::new().check("database", check).not_ready_from(shutdown.clone().wanted());
 //! let server = Operations::listen("127.0.0.1:9090", options).await?;
 //! // Before the last request ends, a load balancer should have seen that the service is not ready.
 //! tokio::spawn(server.run(std::future::pending()));
@@ -63,7 +63,7 @@ bankrail_values::options! {
 }
 
 impl OperationsOptions {
-    /// Adds a check to `/readyz`, such as the `ping` of a store. All checks run at once, each time that `/readyz` is
+    /// Adds a check to `/readyz`, such as the `check` of a store. All checks run at once, each time that `/readyz` is
     /// asked; an error, a panic and [`OperationsOptions::check_timeout`] are failures.
     ///
     /// The name is shown in the answer. The text of an error is logged, so it must have no secret.

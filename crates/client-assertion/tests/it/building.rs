@@ -24,7 +24,9 @@ fn optional_claims_come_when_asked_for() {
     let all = AssertionOptions::new().issuer(true).issued_at(true).jwt_id(JwtId::Text("x\"".to_owned()));
     let all = with(all).claims_json(at(1_999)).unwrap();
     assert_eq!(all, r#"{"iss":"C","sub":"C","exp":301,"aud":"urn:a","iat":1,"jti":"x\""}"#);
-    let other = builder().with_audience(Audience::parse("urn:b").unwrap()).claims_json(at(1_999)).unwrap();
+    let other = builder().with_audience(Audience::parse("urn:b").unwrap());
+    assert_eq!((builder().audience().as_str(), other.audience().as_str()), ("urn:a", "urn:b"));
+    let other = other.claims_json(at(1_999)).unwrap();
     assert_eq!(other, r#"{"sub":"C","exp":301,"aud":"urn:b"}"#);
     let random = with(AssertionOptions::new().jwt_id(JwtId::Random));
     assert_ne!(random.claims_json(at(0)).unwrap(), random.claims_json(at(0)).unwrap());

@@ -41,7 +41,7 @@ bankrail_values::options! {
         /// on one machine only**: every program that can read the loopback interface can read API key, assertion and
         /// token.
         pub(super) danger_allow_http_on_loopback: bool = false,
-        /// How long connecting may take. Default: 10 s.
+        /// How long connecting may take, at most half of [`ClientOptions::timeout`]. Default: 10 s.
         pub(super) connect_timeout: Duration = Duration::from_secs(10),
         /// How long a whole exchange may take, from connecting to the last byte of the answer. Waiting for the rate
         /// limit does not count. Default: 60 s.

@@ -1,19 +1,17 @@
 //! What stands between a customer and its first statement.
 
 use crate::TokenError;
+use crate::exchange_error::CallPhase;
 use crate::token::{Exchange, Token, TokenSource, about_clock};
 use bankrail_client_assertion::Audience;
 use bankrail_client_assertion::token::TokenErrorCode;
-use bankrail_values::excerpt;
 use bankrail_values::json::{self, JsonLimits, JsonValue};
 use std::borrow::Cow;
 use std::fmt;
+use url::Url;
 
 /// The paths of the metadata of an issuer without a path (RFC 8414 section 3, OpenID Connect Discovery section 4).
 const METADATA: [&str; 2] = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
-
-/// The most audiences that are tried beside the client's own.
-const MOST_AUDIENCES: usize = 3;
 
 /// What [`Client::probe`](super::Client::probe) found, step by step; after a step that fails there may be no other.
 /// `Display` writes a line for each.
@@ -79,30 +77,32 @@ fn failed(name: &'static str, found: impl Into<String>, advice: impl Into<Cow<'s
 /// Asks for the metadata, and returns the audiences that it names; `None` if there was no answer. A service without
 /// metadata answers that it has none, which shows as much of the way.
 async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<String>> {
+    let (url, mut clock_ahead) = (exchange.caller.endpoint.url(), None);
     let mut audiences = Vec::new();
     for path in METADATA {
-        let reply = match exchange.caller.look(path).await {
-            Ok(reply) => reply,
+        match exchange.caller.look(path).await {
+            Ok(reply) => {
+                clock_ahead = clock_ahead.or(reply.clock_ahead);
+                audiences = named_audiences(&reply.body);
+            }
+            // Some gateway answers paths that it does not know with a page, or closes the connection.
+            Err(error) if matches!(error.phase(), CallPhase::Answer | CallPhase::Read) => {}
             Err(error) => {
-                let found =
-                    format!("{} failed at {}: {}", exchange.caller.endpoint.url(), error.phase(), error.cause());
+                let found = format!("{url} failed at {}: {}", error.phase(), error.cause());
                 steps.push(failed("reach", found, error.advice()));
                 return None;
             }
-        };
-        audiences = named_audiences(&reply.body);
-        if steps.is_empty() {
-            steps.push(passed("reach", format!("{} answers", exchange.caller.endpoint.url())));
-            steps.push(match reply.clock_ahead.map(|ahead| (ahead, about_clock(ahead))) {
-                None => passed("clock", "the answer has no Date to compare with"),
-                Some((ahead, None)) => passed("clock", format!("{ahead} s ahead of the service's")),
-                Some((_, Some(advice))) => failed("clock", "the clocks differ", advice),
-            });
         }
         if !audiences.is_empty() {
             break;
         }
     }
+    steps.push(passed("reach", format!("{url} can be connected to")));
+    steps.push(match clock_ahead.map(|ahead| (ahead, about_clock(ahead))) {
+        None => passed("clock", "no answer has a Date to compare with"),
+        Some((ahead, None)) => passed("clock", format!("{ahead} s ahead of the service's")),
+        Some((_, Some(advice))) => failed("clock", "the clocks differ", advice),
+    });
     Some(audiences)
 }
 
@@ -113,27 +113,31 @@ fn named_audiences(metadata: &[u8]) -> Vec<String> {
         Some(JsonValue::String(text)) => Some(text.to_string()),
         _ => None,
     };
-    ["issuer", "token_endpoint"].iter().filter_map(text).collect()
+    let named = ["issuer", "token_endpoint"].iter().filter_map(text);
+    // Others could not be printed.
+    named.filter(|text| Audience::parse(text).is_ok()).collect()
 }
 
-/// Of a refused assertion, tries other audiences. Each is a token call.
+/// Of a refused assertion, tries other audiences, each with a token call: those of the token endpoint's own host. For
+/// another one, an assertion would be good at that host, and it is sent to this one.
 async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<String>) -> ProbeStep {
     let found = format!("there is none ({})", error.kind());
     let is_assertion =
         matches!(error, TokenError::Refused { status: 401, code: Some(TokenErrorCode::InvalidClient), .. });
     if is_assertion {
-        for text in audiences.into_iter().take(MOST_AUDIENCES) {
-            let Ok(audience) = Audience::parse(&text) else { continue };
-            if exchange.try_audience(audience).await.is_ok() {
-                return failed(
-                    "token",
-                    found,
-                    format!("set the audience to {}, with which there is one", excerpt(&text)),
-                );
+        for text in &audiences {
+            let own_host = Url::parse(text).is_ok_and(|url| url.origin() == exchange.caller.endpoint.url().origin());
+            let Some(audience) = Audience::parse(text).ok().filter(|_| own_host) else { continue };
+            if audience != *exchange.assertion.audience() && exchange.try_audience(audience).await.is_ok() {
+                return failed("token", found, format!("set the audience to {text:?}, with which there is one"));
             }
         }
     }
-    failed("token", found, error.advice().into_owned())
+    let mut advice = error.advice().into_owned();
+    if is_assertion && !audiences.is_empty() {
+        advice = format!("{advice}; the service names the audiences {audiences:?}");
+    }
+    failed("token", found, advice)
 }
 
 fn scopes(exchange: &Exchange, token: &Token) -> ProbeStep {

@@ -57,7 +57,7 @@ impl Diagnosis {
                 None => Self {
                     phase: *phase,
                     cause: "the connection was closed",
-                    advice: "check what stands between here and the service, such as a proxy; the call is made again",
+                    advice: "try again; if it stays so, check what stands between here and the service, such as a proxy",
                 },
             },
             ExchangeError::TooLarge { .. } => Self {
@@ -73,7 +73,7 @@ impl Diagnosis {
             return Self {
                 phase: CallPhase::Name,
                 cause: "the name of the service is not known",
-                advice: "check the name in the address, and the name server of this machine",
+                advice: "check the name in the address, or that of the proxy, and the name server of this machine",
             };
         }
         if let Some(fault) = fault_of_tls(error) {
@@ -81,9 +81,10 @@ impl Diagnosis {
         }
         let timed_out = find::<reqwest::Error>(error).is_some_and(reqwest::Error::is_timeout);
         let (cause, advice) = match find::<io::Error>(error).map(io::Error::kind) {
-            Some(io::ErrorKind::ConnectionRefused) => {
-                ("the connection was refused", "check that the service runs, and its address and port")
-            }
+            Some(io::ErrorKind::ConnectionRefused) => (
+                "the connection was refused",
+                "check that the service runs, and its address and port, or those of the proxy",
+            ),
             Some(io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => {
                 ("there is no way to the service", "check the network of this machine, and the address")
             }

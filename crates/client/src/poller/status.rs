@@ -120,6 +120,8 @@ pub(super) struct Row {
     /// How many pages of the running poll were recorded.
     pub(super) pages: u32,
     pub(super) stopped_since: Option<Timestamp>,
+    /// When the poller was made.
+    polled_since: Timestamp,
     pub(super) last_page: Option<Timestamp>,
     pub(super) last_poll: Option<Timestamp>,
     pub(super) last_full_walk: Option<Timestamp>,
@@ -149,6 +151,7 @@ impl Board {
             failures: 0,
             pages: 0,
             stopped_since: None,
+            polled_since: now,
             last_page: None,
             last_poll: None,
             last_full_walk: None,
@@ -174,19 +177,26 @@ impl Board {
         }
     }
 
-    /// The longest that an account has been without a page, and without a full walk, counted from `since` at first.
-    pub(super) fn longest_without(&self, since: Timestamp, now: Timestamp) -> (Duration, Duration) {
-        let age = |at: Option<Timestamp>| now.saturating_since(at.unwrap_or(since));
+    /// The longest that an account has been without a page, and without a full walk.
+    pub(super) fn longest_without(&self, now: Timestamp) -> (Duration, Duration) {
         let rows = self.lock();
-        let longest = |last: fn(&Row) -> Option<Timestamp>| rows.iter().map(|row| age(last(row))).max();
+        let longest = |last: fn(&Row) -> Option<Timestamp>| rows.iter().map(|row| row.age(last(row), now)).max();
         let [page, full_walk] = [longest(|row| row.last_page), longest(|row| row.last_full_walk)];
         (page.unwrap_or_default(), full_walk.unwrap_or_default())
     }
 
-    /// The clock has been set back by this much, so each wait ends earlier by its reading.
+    /// Of each account, whether it is stopped, and for how long it has been without a page.
+    pub(super) fn ages(&self, now: Timestamp) -> Vec<(bool, Duration)> {
+        self.lock().iter().map(|row| (row.stopped_since.is_some(), row.age(row.last_page, now))).collect()
+    }
+
+    /// The clock has been set back by this much, so what was and what is due is earlier by its reading.
     pub(super) fn set_back(&self, by: Duration) {
         for row in self.lock().iter_mut() {
-            row.due = row.due.saturating_sub(by);
+            let times = [&mut row.stopped_since, &mut row.last_page, &mut row.last_full_walk];
+            for at in times.into_iter().flatten().chain([&mut row.due, &mut row.polled_since]) {
+                *at = at.saturating_sub(by);
+            }
             if let AccountState::Waiting { until, .. } | AccountState::Stopped { retry_at: Some(until), .. } =
                 &mut row.state
             {
@@ -232,6 +242,11 @@ impl Row {
             AccountState::Stopped { retry_at, .. } => retry_at,
             AccountState::Fetching | AccountState::HandingOver => None,
         }
+    }
+
+    /// The time since the last of something, or since the poller was made.
+    fn age(&self, last: Option<Timestamp>, now: Timestamp) -> Duration {
+        now.saturating_since(last.unwrap_or(self.polled_since))
     }
 
     /// A page was recorded. Returns since when the account had been stopped.

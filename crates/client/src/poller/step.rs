@@ -227,7 +227,10 @@ impl Poller {
         }
         if may_pass(&error) {
             let retry_at = self.retry(index, error.retry_at(), WaitReason::Retry);
-            let answered = matches!(error, StatementError::Service { .. } | StatementError::Unexpected { .. });
+            let answered = matches!(
+                error,
+                StatementError::Service { .. } | StatementError::Unexpected { .. } | StatementError::Reply { .. }
+            );
             if with_cursor && answered {
                 walker.unanswered = walker.unanswered.saturating_add(1);
             }

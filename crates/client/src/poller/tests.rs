@@ -371,13 +371,44 @@ async fn what_cannot_pass_stops_the_account_alone() {
 async fn answers_that_are_not_the_services_pass() {
     let bank = Bank::new(&[(A, &[&[1]])]);
     let stray = |status, json| StatementError::Unexpected { status, json, retry_at: None, request_key: None };
-    let Err(source) = StatementReply::parse(200, b"{}") else { panic!("it is not a statement") };
-    let other_shape = StatementError::Reply { status: 200, request_key: None, source };
-    bank.fail(A, [stray(403, false), stray(404, true), stray(302, false), other_shape]);
+    bank.fail(A, [stray(403, false), stray(404, true), stray(302, false), other_shape()]);
     let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
     run_for(&poller, seconds(60)).await;
     assert_eq!((bank.times(A).len(), handed.amounts(A).len()), (5, 1));
     assert!(poller.status()[0].stopped_since.is_none());
+}
+
+fn other_shape() -> StatementError {
+    let Err(source) = StatementReply::parse(200, b"{}") else { panic!("it is not a statement") };
+    StatementError::Reply { status: 200, request_key: None, source }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cursor_that_is_answered_with_no_statement_is_given_up_too() {
+    let bank = Bank::new(&[(A, &[&[1], &[2]])]);
+    let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
+    run_for(&poller, seconds(1)).await;
+    bank.fail(A, [other_shape(), other_shape(), other_shape()]);
+    run_for(&poller, seconds(700)).await;
+    let cursors: Vec<bool> = bank.calls(A).iter().map(|(cursor, _)| cursor.is_some()).collect();
+    assert_eq!(cursors, [false, true, true, true, true, false, true]);
+    assert_eq!(handed.amounts(A), ["1", "2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_whose_retry_waits_is_resumed_at_once() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    bank.fail(
+        A,
+        [not_found(), StatementError::TooManyCalls { retry_at: later(90_000), code: None, request_key: None }],
+    );
+    let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
+    run_for(&poller, seconds(3_700)).await;
+    assert!(matches!(poller.state(&id(A)), Some(AccountState::Waiting { .. })) && poller.check().is_err());
+    assert!(poller.resume(&id(A)));
+    run_for(&poller, seconds(1)).await;
+    assert_eq!((bank.times(A), handed.amounts(A).len()), (vec![0, 3_600, 3_700], 1));
+    assert!(poller.check().is_ok() && !poller.resume(&id(A)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -415,6 +446,17 @@ async fn an_account_without_a_page_for_too_long_is_not_well() {
     run_for(&poller, seconds(1)).await;
     let fault = poller.check().unwrap_err();
     assert_eq!((fault.stopped, fault.stale), (vec![], vec!["2".to_owned()]));
+    // A clock that is set back makes nothing younger.
+    let setting = async {
+        tokio::time::sleep(seconds(1)).await;
+        bank.with(|table| table.set_back = seconds(86_400));
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = run_for(&poller, seconds(60)) => {}
+        () = setting => {}
+    }
+    assert_eq!(poller.check().unwrap_err().stale, ["2"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -61,7 +61,8 @@ pub enum TokenError {
     )]
     #[non_exhaustive]
     TooManyCalls {
-        /// Until when calls of this client are held back: the time of the service's `Retry-After`. Default: without
+        /// Until when calls of this client are held back: the time of the service's `Retry-After`, cut
+        /// to [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold). Default: without
         /// one, as long as the slowest limit takes for one call, which is 6 minutes under the specification's.
         retry_at: Timestamp,
         /// The error code of the body, if it had one.
@@ -77,7 +78,7 @@ pub enum TokenError {
         status: u16,
         /// The error code of the body, if it had one.
         code: Option<TokenErrorCode>,
-        /// The time of the service's `Retry-After`.
+        /// The time of the service's `Retry-After`, cut to [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold).
         retry_at: Option<Timestamp>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,

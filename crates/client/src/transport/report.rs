@@ -21,7 +21,13 @@ pub(crate) struct Remarks<'a> {
 impl Caller {
     /// Logs a failed call: as a warning if it is the first of its kind, or the second, fourth, eighth and so on in a
     /// row, and otherwise for those who look closely. The kind of the error, not its text, which can quote the service.
+    ///
+    /// A call that this side held back, or did not make because it is ending, is no failure of the service.
     pub(crate) fn failed(&self, what: &'static str, facts: &CallFacts, remarks: &Remarks<'_>) {
+        if matches!(facts.kind, "held back" | "closed") {
+            let until = facts.retry_at.map(tracing::field::display);
+            return tracing::info!(error = %facts.kind, until, endpoint = self.name, "{what}");
+        }
         let failures = {
             let mut failing = self.failing();
             if failing.0 != facts.kind {

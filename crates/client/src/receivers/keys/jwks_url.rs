@@ -85,7 +85,7 @@ impl JwksUrl {
             roots: options.tls_roots.as_ref(),
             http_on_loopback: options.danger_allow_http_on_loopback,
             all_http: url.is_plain_http(),
-            connect_timeout: options.timeout,
+            connect_timeout: options.timeout / 2,
         };
         let http = http.build().map_err(|error| match error {
             HttpClientError::Tls(error) => JwksUrlError::Tls(error),
