@@ -2,9 +2,8 @@
 
 use crate::TokenError;
 use crate::exchange_error::CallPhase;
-use crate::token::{Exchange, Token, TokenSource, about_clock};
+use crate::token::{ASSERTION, AUDIENCE, Exchange, Token, TokenSource, about_clock};
 use bankrail_client_assertion::Audience;
-use bankrail_client_assertion::token::TokenErrorCode;
 use bankrail_values::json::{self, JsonLimits, JsonValue};
 use std::borrow::Cow;
 use std::fmt;
@@ -122,8 +121,9 @@ fn named_audiences(metadata: &[u8]) -> Vec<String> {
 /// another one, an assertion would be good at that host, and it is sent to this one.
 async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<String>) -> ProbeStep {
     let found = format!("there is none ({})", error.kind());
-    let is_assertion =
-        matches!(error, TokenError::Refused { status: 401, code: Some(TokenErrorCode::InvalidClient), .. });
+    let advice = error.advice();
+    // Neither the clock nor the API key.
+    let is_assertion = [ASSERTION, AUDIENCE].contains(&&*advice);
     if is_assertion {
         for text in &audiences {
             let own_host = Url::parse(text).is_ok_and(|url| url.origin() == exchange.caller.endpoint.url().origin());
@@ -133,9 +133,8 @@ async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<String>
             }
         }
     }
-    let mut advice = error.advice().into_owned();
     if is_assertion && !audiences.is_empty() {
-        advice = format!("{advice}; the service names the audiences {audiences:?}");
+        return failed("token", found, format!("{advice}; the service names the audiences {audiences:?}"));
     }
     failed("token", found, advice)
 }

@@ -162,6 +162,13 @@ impl TokenError {
 /// How far a clock may be off before it is suspected: the shortest lifetime of an assertion that is usual.
 const SUSPECT_CLOCK: u64 = 60;
 
+/// What to check when the API key is refused, when the audience is, and when something of the assertion is.
+const API_KEY: &str = "check the API key and the name of its header";
+pub(crate) const AUDIENCE: &str =
+    "check the audience: it is what the service has arranged, which need not be an address";
+pub(crate) const ASSERTION: &str =
+    "check customer code, audience, signing key and its id, and the clock of this machine";
+
 /// What to check about a refusal. The code names the kind of fault; some services also describe it. One that keeps to
 /// the rules does not say why it refuses an assertion.
 fn after_refusal(
@@ -173,16 +180,12 @@ fn after_refusal(
     /// Words of a description, in small letters, and what to check.
     const REMEDIES: [(&[&str], &str); 3] = [
         (&["api key", "apikey", "api-key"], API_KEY),
-        (
-            &["audience", "\"aud\"", "'aud'"],
-            "check the audience: it is what the service has arranged, which need not be an address",
-        ),
+        (&["audience", "\"aud\"", "'aud'"], AUDIENCE),
         (
             &["signature", "unknown key", "kid"],
             "check that the service has the public half of the signing key, and that the key's id is the arranged one",
         ),
     ];
-    const API_KEY: &str = "check the API key and the name of its header";
     if code == Some(&TokenErrorCode::InvalidScope) {
         return "ask for a scope that the customer has".into();
     }
@@ -194,7 +197,7 @@ fn after_refusal(
     match (found, status) {
         (Some((_, advice)), _) => advice,
         (None, 401) if code.is_none() => API_KEY,
-        (None, 401) => "check customer code, audience, signing key and its id, and the clock of this machine",
+        (None, 401) => ASSERTION,
         (None, _) => "compare the request with what the service expects",
     }
     .into()

@@ -4,9 +4,14 @@ use crate::provider::{Provider, Reply};
 use bankrail_client::{Probe, ProbeStep};
 use bankrail_rate_limit::Policy;
 
+/// An answer under the client's own time.
+fn timely(status: u16, body: impl Into<Vec<u8>>) -> Reply {
+    Reply::new(status, body).header("date", "Sat, 21 Nov 2026 06:00:00 GMT")
+}
+
 /// What a service without metadata answers.
 fn no_metadata() -> [Reply; 2] {
-    [(); 2].map(|()| Reply::new(404, "").header("date", "Sat, 21 Nov 2026 06:00:00 GMT"))
+    [(); 2].map(|()| timely(404, ""))
 }
 
 fn step<'a>(probe: &'a Probe, name: &str) -> &'a ProbeStep {
@@ -38,7 +43,7 @@ async fn an_audience_that_the_service_names_is_tried_and_told() {
     let own = format!("{}/v1.0/auth", provider.url());
     let metadata = format!(r#"{{"issuer":"{origin}/issuer","token_endpoint":"{own}"}}"#);
     provider.statements([Reply::new(200, metadata)]);
-    let refused = || Reply::new(401, r#"{"error":"invalid_client"}"#);
+    let refused = || timely(401, r#"{"error":"invalid_client"}"#);
     provider.tokens([refused(), Reply::token(1, 3600)]);
     let probe = client.probe().await;
     assert!(!probe.passed());
@@ -54,7 +59,7 @@ async fn an_audience_of_another_host_is_named_and_not_signed() {
     let (provider, client, _) = Provider::client().await;
     let metadata = r#"{"issuer":"https://real.bank.example","token_endpoint":"https://real.bank.example/v1.0/auth"}"#;
     provider.statements([Reply::new(200, metadata)]);
-    provider.tokens([Reply::new(401, r#"{"error":"invalid_client"}"#), Reply::token(1, 3600)]);
+    provider.tokens([timely(401, r#"{"error":"invalid_client"}"#), Reply::token(1, 3600)]);
     let probe = client.probe().await;
     let advice = step(&probe, "token").advice.as_deref().unwrap();
     assert!(advice.contains("the service names the audiences [\"https://real.bank.example\","), "{advice}");
@@ -74,13 +79,21 @@ async fn what_stands_in_the_way_is_named() {
     let (provider, client, _) = Provider::client().await;
     let late = Reply::new(404, "").header("date", "Sat, 21 Nov 2026 05:00:00 GMT");
     provider.statements([late.clone(), late]);
-    provider.tokens([Reply::new(401, "").header("date", "Sat, 21 Nov 2026 06:00:00 GMT")]);
+    provider.tokens([timely(401, "")]);
     let probe = client.probe().await;
     assert_eq!(
         step(&probe, "clock").advice.as_deref(),
         Some("set the clock of this machine: it is 3600 s ahead of the service's")
     );
     assert_eq!(step(&probe, "token").advice.as_deref(), Some("check the API key and the name of its header"));
+
+    let (provider, client, _) = Provider::client().await;
+    let metadata = format!(r#"{{"issuer":"{}"}}"#, provider.url());
+    let described = r#"{"error":"invalid_client","error_description":"unknown API key"}"#;
+    provider.statements([Reply::new(200, metadata)]).tokens([timely(401, described)]);
+    let probe = client.probe().await;
+    assert_eq!(step(&probe, "token").advice.as_deref(), Some("check the API key and the name of its header"));
+    assert_eq!(provider.token_calls().len(), 1, "no other audience is tried");
 
     let (provider, client, clock) = Provider::client().await;
     let scope = r#"{"access_token":"00000000-0000-4000-8000-000000000001","token_type":"Bearer","expires_in":60,"scope":"OTHER"}"#;
