@@ -133,8 +133,8 @@ impl Client {
         Ok(Self(Arc::new(Parts { tokens, statements, closing })))
     }
 
-    /// Tries what a statement needs, up to the statement itself: name, connection and TLS, clock, API key and assertion,
-    /// and scopes, and says what to change. For a first start, and for whoever looks for the fault.
+    /// Tries what a statement needs, up to the statement itself, and says what to change: name, connection and TLS,
+    /// clock, API key and assertion, and scopes. For a first start, and for whoever looks for a fault.
     ///
     /// It takes a token from the cache, if there is one, and otherwise one of the token calls. Only if the service
     /// refuses the assertion, it tries the two audiences that the service's metadata may name, if they are of the token

@@ -97,7 +97,7 @@ impl Caller {
             tracing::warn!(
                 endpoint = self.name,
                 duration_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-                "Retry-After is longer than a call is held back"
+                "the service asks for a longer wait than is kept"
             );
         }
         Some(self.hold_for(wait))

@@ -6,7 +6,7 @@ mod kept;
 mod source;
 
 pub use error::TokenError;
-pub(crate) use error::{ASSERTION, AUDIENCE, about_clock};
+pub(crate) use error::about_clock;
 pub(crate) use exchange::Exchange;
 pub(crate) use kept::KeptTokens;
 #[cfg(feature = "connection")]

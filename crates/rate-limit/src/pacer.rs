@@ -139,11 +139,11 @@ impl Pacer {
     }
 
     /// Says of a call that was let go that it was never sent: the provider has not counted it. If the limits refuse
-    /// another call of this pacer with the same cost, that one goes in its place without being counted again, as long as
-    /// both fall into the same of the policy's longest windows; after that, the count has no effect any more.
+    /// another call of this pacer with the same cost, that one goes in its place without being counted again. Both must
+    /// fall into the same of the policy's longest windows; after that, the count has no effect any more.
     ///
     /// What was given back is known to this pacer only, not to others over the same [`PacerOptions::counters`] and not
-    /// after a restart. In a window shorter than the longest one the call is alone among this pacer's calls, and those of
+    /// after a restart. In a window shorter than the longest one, the call is alone among this pacer's calls; those of
     /// others are not seen.
     pub fn not_sent(&self, call: LetGo) {
         self.unsent().give_back(call);

@@ -36,7 +36,7 @@ pub(super) struct Polling {
 /// What was reported of an account.
 #[derive(Default)]
 struct Told {
-    stopped: Option<Timestamp>,
+    stopped: bool,
     failure: Option<Timestamp>,
     waits_until: Option<Timestamp>,
 }
@@ -103,7 +103,7 @@ impl Polling {
                 self.teller.tell(event);
             }
         }
-        let told = |id| self.told.get(id).is_some_and(|told| told.stopped.is_some());
+        let told = |id| self.told.get(id).is_some_and(|told| told.stopped);
         statuses.iter().all(|status| matches!(status.state, AccountState::Stopped { .. }) && told(&status.account))
     }
 }
@@ -135,9 +135,7 @@ fn news(status: &AccountStatus, told: &mut Told) -> Vec<Event> {
         }
     };
     let mut events = Vec::new();
-    if status.stopped_since.is_none() {
-        told.stopped = None;
-    }
+    told.stopped &= status.stopped_since.is_some();
     if let Some(failure) = &status.last_failure
         && told.failure.replace(failure.at) != Some(failure.at)
     {
@@ -146,10 +144,8 @@ fn news(status: &AccountStatus, told: &mut Told) -> Vec<Event> {
         events.push(if of_token { Event::Token(trouble) } else { Event::Account(trouble) });
     }
     let now = SystemClock.now();
-    let stopped = status.stopped_since.is_some() && told.stopped.is_none();
     match &status.state {
-        AccountState::Stopped { error, retry_at, .. } if stopped => {
-            told.stopped = status.stopped_since;
+        AccountState::Stopped { error, retry_at, .. } if !std::mem::replace(&mut told.stopped, true) => {
             events.push(Event::Account(match &**error {
                 PollError::Statement(error) => of_statement(now, "stopped", *retry_at, error),
                 other => trouble(now, "stopped", *retry_at, other.kind(), causes(other)),

@@ -2,7 +2,7 @@
 
 use crate::TokenError;
 use crate::exchange_error::CallPhase;
-use crate::token::{ASSERTION, AUDIENCE, Exchange, Token, TokenSource, about_clock};
+use crate::token::{Exchange, Token, TokenSource, about_clock};
 use bankrail_client_assertion::Audience;
 use bankrail_values::json::{self, JsonLimits, JsonValue};
 use std::borrow::Cow;
@@ -75,7 +75,7 @@ fn failed(name: &'static str, found: impl Into<String>, advice: impl Into<Cow<'s
 
 /// Asks for the metadata, and returns the audiences that it names; `None` if there was no answer. A service without
 /// metadata answers that it has none, which shows as much of the way.
-async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<String>> {
+async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<Audience>> {
     let (url, mut clock_ahead) = (exchange.caller.endpoint.url(), None);
     let mut audiences = Vec::new();
     for path in METADATA {
@@ -105,38 +105,33 @@ async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<St
     Some(audiences)
 }
 
-/// The texts that a service's metadata gives for an assertion's `aud`: its issuer, and the address of its token endpoint.
-fn named_audiences(metadata: &[u8]) -> Vec<String> {
+/// What a service's metadata names for an assertion's `aud`: its issuer, and the address of its token endpoint.
+fn named_audiences(metadata: &[u8]) -> Vec<Audience> {
     let Ok(object) = json::read_object(metadata, &JsonLimits::new()) else { return Vec::new() };
-    let text = |name: &&str| match object.get(name) {
-        Some(JsonValue::String(text)) => Some(text.to_string()),
+    let audience = |name: &&str| match object.get(name) {
+        Some(JsonValue::String(text)) => Audience::parse(text).ok(),
         _ => None,
     };
-    let named = ["issuer", "token_endpoint"].iter().filter_map(text);
-    // Others could not be printed.
-    named.filter(|text| Audience::parse(text).is_ok()).collect()
+    ["issuer", "token_endpoint"].iter().filter_map(audience).collect()
 }
 
 /// Of a refused assertion, tries other audiences, each with a token call: those of the token endpoint's own host. For
 /// another one, an assertion would be good at that host, and it is sent to this one.
-async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<String>) -> ProbeStep {
-    let found = format!("there is none ({})", error.kind());
-    let advice = error.advice();
-    // Neither the clock nor the API key.
-    let is_assertion = [ASSERTION, AUDIENCE].contains(&&*advice);
-    if is_assertion {
-        for text in &audiences {
-            let own_host = Url::parse(text).is_ok_and(|url| url.origin() == exchange.caller.endpoint.url().origin());
-            let Some(audience) = Audience::parse(text).ok().filter(|_| own_host) else { continue };
-            if audience != *exchange.assertion.audience() && exchange.try_audience(audience).await.is_ok() {
-                return failed("token", found, format!("set the audience to {text:?}, with which there is one"));
-            }
+async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<Audience>) -> ProbeStep {
+    let (found, advice) = (format!("there is none ({})", error.kind()), error.advice());
+    if !error.is_audience_suspect() || audiences.is_empty() {
+        return failed("token", found, advice);
+    }
+    let own = exchange.caller.endpoint.url().origin();
+    let is_own = |audience: &Audience| Url::parse(audience.as_str()).is_ok_and(|url| url.origin() == own);
+    for audience in audiences.iter().filter(|named| is_own(named) && *named != exchange.assertion.audience()) {
+        if exchange.try_audience(audience.clone()).await.is_ok() {
+            let advice = format!("set the audience to {:?}, with which there is one", audience.as_str());
+            return failed("token", found, advice);
         }
     }
-    if is_assertion && !audiences.is_empty() {
-        return failed("token", found, format!("{advice}; the service names the audiences {audiences:?}"));
-    }
-    failed("token", found, advice)
+    let named: Vec<&str> = audiences.iter().map(Audience::as_str).collect();
+    failed("token", found, format!("{advice}; the service names the audiences {named:?}"))
 }
 
 fn scopes(exchange: &Exchange, token: &Token) -> ProbeStep {

@@ -57,7 +57,7 @@ impl Diagnosis {
                 None => Self {
                     phase: *phase,
                     cause: "the connection was closed",
-                    advice: "try again; if it stays so, check what stands between here and the service, such as a proxy",
+                    advice: "try again, or check what stands between here and the service, such as a proxy",
                 },
             },
             ExchangeError::TooLarge { .. } => Self {

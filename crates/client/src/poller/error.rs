@@ -50,7 +50,9 @@ impl PollError {
     }
 }
 
-/// Accounts are not polled as they should be. Their names are those of logs.
+/// Which accounts are not polled as they should be, by their names in logs ([`PolledAccount::label`]).
+///
+/// [`PolledAccount::label`]: super::PolledAccount::label
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("accounts that are stopped: {}; accounts without a page for too long: {}", names(stopped), names(stale))]
 #[non_exhaustive]

@@ -26,8 +26,8 @@ bankrail_values::options! {
         /// When a page is fetched again after a failure that may pass, but not before a `Retry-After`. The last pause
         /// is repeated for ever. Default: after 1 s, then after twice as long each time up to 15 min, with 20 % jitter.
         pub(super) retry_schedule: Schedule = Schedule::new(PAUSES.map(Duration::from_secs), 20),
-        /// How long after an account was stopped it is tried again all the same, and again after each failure; `None`: it
-        /// is not. Its statement is that of a day, so what is mended soon loses nothing. Default: an hour.
+        /// How long after an account was stopped it is tried again all the same, and again after each failure. `None`:
+        /// it is not. Its statement is that of a day, so what is mended soon loses nothing. Default: an hour.
         pub(super) retry_stopped: Option<Duration> = Some(Duration::from_secs(3600)),
         /// For how long no page of an account may be recorded before [`Poller::check`](super::Poller::check) fails.
         /// Default: 2 h.

@@ -87,7 +87,7 @@ pub enum WaitReason {
     Handler,
     /// For the store, which failed.
     Store,
-    /// To be tried again after it was stopped.
+    /// To be tried again after it was stopped: in the log only, because its state is [`AccountState::Stopped`].
     Stopped,
 }
 
@@ -139,7 +139,7 @@ pub(super) enum Next {
     Now(usize),
     /// This account, at this time.
     Later(usize, Timestamp, WaitReason),
-    /// Every account is stopped.
+    /// Every account is stopped for good.
     Nobody,
 }
 
@@ -193,7 +193,7 @@ impl Board {
     /// The clock has been set back by this much, so what was and what is due is earlier by its reading.
     pub(super) fn set_back(&self, by: Duration) {
         for row in self.lock().iter_mut() {
-            let times = [&mut row.stopped_since, &mut row.last_page, &mut row.last_full_walk];
+            let times = [&mut row.stopped_since, &mut row.last_page, &mut row.last_poll, &mut row.last_full_walk];
             for at in times.into_iter().flatten().chain([&mut row.due, &mut row.polled_since]) {
                 *at = at.saturating_sub(by);
             }

@@ -302,7 +302,9 @@ impl Poller {
         let was_stopped = self.0.board.change(index, |row| {
             row.state = AccountState::Stopped { error: Arc::new(error), retry_at };
             row.pages = 0;
-            row.stopped_since.replace(row.stopped_since.unwrap_or(now)).is_some()
+            let was_stopped = row.stopped_since.is_some();
+            row.stopped_since.get_or_insert(now);
+            was_stopped
         });
         if was_stopped == Some(false) {
             measure::poll_stopped();

@@ -193,6 +193,16 @@ async fn run_for(poller: &Poller, time: Duration) {
     poller.run(tokio::time::sleep(time)).await;
 }
 
+/// Runs for this time, and sets the bank's clock back by a day meanwhile.
+async fn run_over_a_clock_set_back(poller: &Poller, bank: &Bank, after: Duration, time: Duration) {
+    let stop = async {
+        tokio::time::sleep(after).await;
+        bank.with(|table| table.set_back = seconds(86_400));
+        tokio::time::sleep(time.saturating_sub(after)).await;
+    };
+    poller.run(stop).await;
+}
+
 fn stopped(poller: &Poller, account: &str) -> Arc<PollError> {
     match poller.state(&id(account)) {
         Some(AccountState::Stopped { error, .. }) => error,
@@ -447,15 +457,7 @@ async fn an_account_without_a_page_for_too_long_is_not_well() {
     let fault = poller.check().unwrap_err();
     assert_eq!((fault.stopped, fault.stale), (vec![], vec!["2".to_owned()]));
     // A clock that is set back makes nothing younger.
-    let setting = async {
-        tokio::time::sleep(seconds(1)).await;
-        bank.with(|table| table.set_back = seconds(86_400));
-        std::future::pending::<()>().await;
-    };
-    tokio::select! {
-        () = run_for(&poller, seconds(60)) => {}
-        () = setting => {}
-    }
+    run_over_a_clock_set_back(&poller, &bank, seconds(1), seconds(60)).await;
     assert_eq!(poller.check().unwrap_err().stale, ["2"]);
 }
 
@@ -694,15 +696,7 @@ async fn a_clock_that_is_set_back_delays_no_poll() {
     let bank = Bank::new(&[(A, &[&[1]])]);
     let (poller, _) = poller(&bank, [PolledAccount::new(id(A))]);
     run_for(&poller, seconds(300)).await;
-    let setting = async {
-        tokio::time::sleep(seconds(100)).await;
-        bank.with(|table| table.set_back = seconds(86_400));
-        std::future::pending::<()>().await;
-    };
-    tokio::select! {
-        () = run_for(&poller, seconds(600)) => {}
-        () = setting => {}
-    }
+    run_over_a_clock_set_back(&poller, &bank, seconds(100), seconds(600)).await;
     assert_eq!(bank.times(A), [0, 600]);
 }
 

@@ -58,9 +58,9 @@ pub enum StatementError {
     )]
     #[non_exhaustive]
     TooManyCalls {
-        /// Until when calls of this client are held back: the time of the service's `Retry-After`, cut
-        /// to [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold). Default: without
-        /// one, as long as the slowest limit takes for one call, which is 144 s under the specification's.
+        /// Until when calls of this client are held back: the time of the service's `Retry-After`, cut to
+        /// [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold). Default: without one, as long as
+        /// the slowest limit takes for one call, which is 144 s under the specification's.
         retry_at: Timestamp,
         /// The error code, if there was one.
         code: Option<ErrorCode>,
@@ -77,7 +77,8 @@ pub enum StatementError {
         code: Option<ErrorCode>,
         /// The error's title, cut after 200 characters.
         title: Option<String>,
-        /// The time of the service's `Retry-After`, cut to [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold).
+        /// The time of the service's `Retry-After`, cut to
+        /// [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold).
         retry_at: Option<Timestamp>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
@@ -90,7 +91,8 @@ pub enum StatementError {
         status: u16,
         /// Whether its content type is JSON.
         json: bool,
-        /// The time of the service's `Retry-After`, cut to [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold).
+        /// The time of the service's `Retry-After`, cut to
+        /// [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold).
         retry_at: Option<Timestamp>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,

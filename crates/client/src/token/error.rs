@@ -61,9 +61,9 @@ pub enum TokenError {
     )]
     #[non_exhaustive]
     TooManyCalls {
-        /// Until when calls of this client are held back: the time of the service's `Retry-After`, cut
-        /// to [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold). Default: without
-        /// one, as long as the slowest limit takes for one call, which is 6 minutes under the specification's.
+        /// Until when calls of this client are held back: the time of the service's `Retry-After`, cut to
+        /// [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold). Default: without one, as long as
+        /// the slowest limit takes for one call, which is 6 minutes under the specification's.
         retry_at: Timestamp,
         /// The error code of the body, if it had one.
         code: Option<TokenErrorCode>,
@@ -78,7 +78,8 @@ pub enum TokenError {
         status: u16,
         /// The error code of the body, if it had one.
         code: Option<TokenErrorCode>,
-        /// The time of the service's `Retry-After`, cut to [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold).
+        /// The time of the service's `Retry-After`, cut to
+        /// [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold).
         retry_at: Option<Timestamp>,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
@@ -135,6 +136,14 @@ impl TokenError {
         }
     }
 
+    /// Whether another audience may be accepted.
+    pub(crate) fn is_audience_suspect(&self) -> bool {
+        let Self::Refused { status, code, description, clock_ahead, .. } = self else { return false };
+        let description = description.as_deref().unwrap_or_default();
+        let suspect = Suspect::of(*status, code.as_ref(), description, *clock_ahead);
+        matches!(suspect, Suspect::Audience | Suspect::Assertion)
+    }
+
     /// What to check, for whoever runs this side: in words of this crate. A text of the service chooses among them.
     #[must_use]
     pub fn advice(&self) -> Cow<'static, str> {
@@ -145,7 +154,8 @@ impl TokenError {
             Self::Counters(_) => "check the store of the rate limit",
             Self::Transport(error) => error.advice(),
             Self::Refused { status, code, description, clock_ahead, .. } => {
-                return after_refusal(*status, code.as_ref(), description.as_deref().unwrap_or_default(), *clock_ahead);
+                let description = description.as_deref().unwrap_or_default();
+                return Suspect::of(*status, code.as_ref(), description, *clock_ahead).advice();
             }
             Self::Unavailable { .. } => SERVICE_FAILED,
             Self::Unexpected { .. } => {
@@ -159,49 +169,63 @@ impl TokenError {
     }
 }
 
-/// How far a clock may be off before it is suspected: the shortest lifetime of an assertion that is usual.
-const SUSPECT_CLOCK: u64 = 60;
-
-/// What to check when the API key is refused, when the audience is, and when something of the assertion is.
-const API_KEY: &str = "check the API key and the name of its header";
-pub(crate) const AUDIENCE: &str =
-    "check the audience: it is what the service has arranged, which need not be an address";
-pub(crate) const ASSERTION: &str =
-    "check customer code, audience, signing key and its id, and the clock of this machine";
-
-/// What to check about a refusal. The code names the kind of fault; some services also describe it. One that keeps to
-/// the rules does not say why it refuses an assertion.
-fn after_refusal(
-    status: u16,
-    code: Option<&TokenErrorCode>,
-    description: &str,
-    clock_ahead: Option<i64>,
-) -> Cow<'static, str> {
-    /// Words of a description, in small letters, and what to check.
-    const REMEDIES: [(&[&str], &str); 3] = [
-        (&["api key", "apikey", "api-key"], API_KEY),
-        (&["audience", "\"aud\"", "'aud'"], AUDIENCE),
-        (
-            &["signature", "unknown key", "kid"],
-            "check that the service has the public half of the signing key, and that the key's id is the arranged one",
-        ),
-    ];
-    if code == Some(&TokenErrorCode::InvalidScope) {
-        return "ask for a scope that the customer has".into();
-    }
-    if let Some(advice) = clock_ahead.and_then(about_clock) {
-        return advice.into();
-    }
-    let description = description.to_ascii_lowercase();
-    let found = REMEDIES.iter().find(|(words, _)| words.iter().any(|word| description.contains(word)));
-    match (found, status) {
-        (Some((_, advice)), _) => advice,
-        (None, 401) if code.is_none() => API_KEY,
-        (None, 401) => ASSERTION,
-        (None, _) => "compare the request with what the service expects",
-    }
-    .into()
+/// What a refusal makes suspect. The code names the kind of fault; some services also describe it. One that keeps to the
+/// rules does not say why it refuses an assertion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Suspect {
+    Scope,
+    /// By so many seconds it is ahead.
+    Clock(i64),
+    ApiKey,
+    Audience,
+    SigningKey,
+    /// Something of the assertion.
+    Assertion,
+    Request,
 }
+
+impl Suspect {
+    fn of(status: u16, code: Option<&TokenErrorCode>, description: &str, clock_ahead: Option<i64>) -> Self {
+        /// Words of a description, in small letters, and what they accuse.
+        const WORDS: [(&[&str], Suspect); 3] = [
+            (&["api key", "apikey", "api-key"], Suspect::ApiKey),
+            (&["audience", "\"aud\"", "'aud'"], Suspect::Audience),
+            (&["signature", "unknown key", "kid"], Suspect::SigningKey),
+        ];
+        if code == Some(&TokenErrorCode::InvalidScope) {
+            return Self::Scope;
+        }
+        if let Some(ahead) = clock_ahead.filter(|ahead| about_clock(*ahead).is_some()) {
+            return Self::Clock(ahead);
+        }
+        let description = description.to_ascii_lowercase();
+        let found = WORDS.iter().find(|(words, _)| words.iter().any(|word| description.contains(word)));
+        match (found, status) {
+            (Some((_, suspect)), _) => *suspect,
+            (None, 401) if code.is_none() => Self::ApiKey,
+            (None, 401) => Self::Assertion,
+            (None, _) => Self::Request,
+        }
+    }
+
+    fn advice(self) -> Cow<'static, str> {
+        match self {
+            Self::Scope => "ask for a scope that the customer has",
+            Self::Clock(ahead) => return about_clock(ahead).unwrap_or_default().into(),
+            Self::ApiKey => "check the API key and the name of its header",
+            Self::Audience => "check the audience: it is what the service has arranged, which need not be an address",
+            Self::SigningKey => {
+                "check that the service has the public half of the signing key, and that the key's id is the arranged one"
+            }
+            Self::Assertion => "check customer code, audience, signing key and its id, and the clock of this machine",
+            Self::Request => "compare the request with what the service expects",
+        }
+        .into()
+    }
+}
+
+/// How far a clock may be off before it is suspected.
+const SUSPECT_CLOCK: u64 = 60;
 
 /// What to do about a clock that is ahead by so many seconds, if it is suspect.
 pub(crate) fn about_clock(ahead: i64) -> Option<String> {
@@ -228,7 +252,7 @@ mod tests {
             (400, Some(&TokenErrorCode::InvalidScope), "", Some(3600), "a scope that the customer has"),
             (400, Some(&TokenErrorCode::InvalidRequest), "", None, "compare the request"),
         ] {
-            let advice = after_refusal(status, code, description, clock_ahead);
+            let advice = Suspect::of(status, code, description, clock_ahead).advice();
             assert!(advice.contains(expected), "{description}: {advice}");
         }
     }

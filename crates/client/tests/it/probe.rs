@@ -96,7 +96,8 @@ async fn what_stands_in_the_way_is_named() {
     assert_eq!(provider.token_calls().len(), 1, "no other audience is tried");
 
     let (provider, client, clock) = Provider::client().await;
-    let scope = r#"{"access_token":"00000000-0000-4000-8000-000000000001","token_type":"Bearer","expires_in":60,"scope":"OTHER"}"#;
+    let token = crate::provider::token_text(1);
+    let scope = format!(r#"{{"access_token":"{token}","token_type":"Bearer","expires_in":60,"scope":"OTHER"}}"#);
     provider.statements(no_metadata()).tokens([Reply::new(200, scope)]);
     let probe = client.probe().await;
     assert!(step(&probe, "scopes").advice.is_some(), "{probe}");

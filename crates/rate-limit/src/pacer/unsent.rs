@@ -4,8 +4,8 @@ use super::LetGo;
 use crate::Policy;
 use bankrail_values::Timestamp;
 
-/// Calls that were counted and not sent, so that others can go in their place. There are no more than the longest window
-/// allows, because each was counted in it.
+/// Calls that were counted and not sent, so that others can go in their place. There are no more than the longest
+/// window allows, because each was counted in it.
 #[derive(Debug, Default)]
 pub(super) struct Unsent {
     calls: Vec<LetGo>,
