@@ -169,8 +169,8 @@ impl TokenError {
     }
 }
 
-/// What a refusal makes suspect. The code names the kind of fault; some services also describe it. One that keeps to the
-/// rules does not say why it refuses an assertion.
+/// What a refusal makes suspect. The code names the kind of fault; some services also describe it. One that keeps to
+/// the rules does not say why it refuses an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspect {
     Scope,
@@ -215,7 +215,7 @@ impl Suspect {
             Self::ApiKey => "check the API key and the name of its header",
             Self::Audience => "check the audience: it is what the service has arranged, which need not be an address",
             Self::SigningKey => {
-                "check that the service has the public half of the signing key, and that the key's id is the arranged one"
+                "check that the service has the public half of the signing key, and that its id is the arranged one"
             }
             Self::Assertion => "check customer code, audience, signing key and its id, and the clock of this machine",
             Self::Request => "compare the request with what the service expects",
