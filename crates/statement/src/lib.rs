@@ -24,9 +24,11 @@ pub use account::AccountId;
 pub use cursor::{Cursor, CursorError};
 pub use error_body::{ErrorCode, StatementErrorBody};
 pub use finding::ReplyFinding;
+pub use identity::EntryLinks;
 pub use narrative::{AccountKind, EntryChannel, VirtualAccount, apply_narrative, strip_narrative};
 pub use poll::{
-    AccountPoll, PageDecision, PollCommit, PollOptions, PollPosition, PollPositionError, PollStep, PolledPage,
+    AccountNotice, AccountPoll, EntryRelation, HandedOver, PageDecision, PollCommit, PollOptions, PollPosition,
+    PollPositionError, PollStep, PolledPage, StatedAccount,
 };
 pub use position::PagePosition;
 pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, StatementReply};

@@ -1,19 +1,26 @@
 //! Polling an account: which page to ask for next, and which of its entries to hand over.
 
+mod memory;
 mod options;
 mod page;
 mod position;
+mod relation;
+mod stated;
 
 pub use options::PollOptions;
-pub use page::{PageDecision, PollCommit, PolledPage};
+pub use page::{HandedOver, PageDecision, PollCommit, PolledPage};
 pub use position::{PollPosition, PollPositionError};
+pub use relation::{AccountNotice, EntryRelation};
+pub use stated::StatedAccount;
 
 use crate::seen::{EntryCounter, EntryKey, PageCounts, SeenEntry};
 use crate::walk::Cursors;
 use crate::{Cursor, Step, WalkError};
 use bankrail_values::{Date, Timestamp};
+use memory::{Numbered, OnPage, Remembering, Shown};
 use page::Delta;
 use position::Resume;
+use stated::Sums;
 use std::collections::{HashMap, HashSet};
 
 /// The most walks of one poll: a partial one, a full one, one that confirms it, and two that had to begin again.
@@ -101,6 +108,9 @@ struct Walk {
     counter: EntryCounter,
     /// The contents of which entries were held back.
     doubts: HashSet<EntryKey>,
+    /// The entries that its pages have listed.
+    listed: HashSet<Numbered>,
+    sums: Sums,
     /// The day of the statement, as its pages say.
     day: Option<Date>,
     /// Whether pages of different days were met, or a partial walk has met another day than the walk before.
@@ -160,10 +170,46 @@ impl AccountPoll {
             }
         }
         let day_changed = page.day.is_some_and(|day| self.known_day().is_some_and(|known| known != day));
-        commit.delta = Delta { counts, doubts, day: page.day, day_changed, after: walk.cursors.after(&page.page) };
+        let (day, after) = (page.day, walk.cursors.after(&page.page));
+        commit.delta = Delta { counts, doubts, day, day_changed, after, ..Delta::default() };
+        self.relate(page, &mut commit);
         commit.next = self.position_after(page, &commit.delta, now);
         commit.position = commit.next.as_ref().map(PollPosition::to_json);
         PageDecision::Commit(Box::new(commit))
+    }
+
+    /// Adds to a commit what its entries are to those before, and what the page says about the account.
+    fn relate(&self, page: &PolledPage, commit: &mut PollCommit) {
+        let complete = self.completes(&commit.delta);
+        let day = commit.delta.day.or(self.walk.day);
+        let on_page: Vec<OnPage<'_>> =
+            commit.all().map(|(index, seen, new)| OnPage { seen, new, links: page.links.get(index) }).collect();
+        let shown = Shown { before: &self.walk.listed, complete, day };
+        let Remembering { memory, relations, mut notices } = self.position.memory.page(&on_page, &shown);
+        commit.delta.listed = on_page.iter().filter(|entry| entry.links.is_some()).map(OnPage::numbered).collect();
+        commit.relations = relations;
+        let mut books = self.position.books.clone();
+        notices.extend(books.page(&page.stated));
+        if let Some(day) = day.filter(|_| complete) {
+            let mut sums = self.walk.sums.clone();
+            sums.add(&page.stated);
+            notices.extend(books.complete(&sums, day));
+        }
+        commit.late = commit.all().map(|(_, seen, new)| new && self.is_late(seen)).collect();
+        commit.notices = notices;
+        (commit.delta.memory, commit.delta.books, commit.delta.stated) = (memory, books, page.stated.clone());
+    }
+
+    /// Whether a full walk through the statement of a later day was completed before.
+    fn is_late(&self, entry: &SeenEntry) -> bool {
+        entry.day.zip(self.position.day).is_some_and(|(own, complete)| own < complete)
+    }
+
+    /// Whether a full walk ends with this page that shows the whole statement of one day.
+    fn completes(&self, delta: &Delta) -> bool {
+        let walk = &self.walk;
+        let certain = walk.doubts.is_empty() && delta.doubts.is_empty();
+        walk.full && matches!(delta.after, Ok(Step::Done)) && certain && !walk.day_changed && !delta.day_changed
     }
 
     /// Continues after the page of `commit`, which is recorded.
@@ -177,6 +223,7 @@ impl AccountPoll {
             self.position = position;
         }
         self.walk.take(&delta);
+        (self.position.memory, self.position.books) = (delta.memory, delta.books);
         match delta.after {
             Ok(Step::Fetch(_)) => Ok(PollStep::Fetch),
             Ok(Step::Done) => Ok(self.walked()),
@@ -231,23 +278,26 @@ impl AccountPoll {
         self.walk.day.or(if self.walk.full { None } else { self.position.day })
     }
 
-    /// The position to record with a page. A full walk leaves the position as it is up to its last page, because it
-    /// begins anew if it is interrupted: meanwhile, what it has counted may have moved.
+    /// The position to record with a page. A full walk leaves its place as it is up to its last page, because it begins
+    /// anew if it is interrupted: meanwhile, what it has counted may have moved.
     fn position_after(&self, page: &PolledPage, delta: &Delta, now: Timestamp) -> Option<PollPosition> {
         let walk = &self.walk;
         let ends = !matches!(delta.after, Ok(Step::Fetch(_)));
+        let (memory, books) = (delta.memory.clone(), delta.books.clone());
         if walk.full && !ends {
-            return None;
+            let changed = memory != self.position.memory || books != self.position.books;
+            return changed.then(|| PollPosition { memory, books, ..self.position.clone() });
         }
         let certain = walk.doubts.is_empty() && delta.doubts.is_empty();
         let trusted =
             delta.after.is_ok() && page.ordered && certain && !(ends && (walk.day_changed || delta.day_changed));
         let resume = walk.cursors.next().filter(|_| trusted).and_then(|cursor| Resume::new(cursor, &page.entries));
-        let walked = walk.full && delta.after.is_ok() && certain && !walk.day_changed && !delta.day_changed;
         Some(PollPosition {
-            full_walk_at: if walked { Some(now) } else { self.position.full_walk_at },
+            full_walk_at: if self.completes(delta) { Some(now) } else { self.position.full_walk_at },
             day: if walk.full { delta.day.or(walk.day) } else { self.position.day },
             resume,
+            memory,
+            books,
         })
     }
 
@@ -289,6 +339,8 @@ impl Walk {
             cursors: Cursors::starting_at(None, options.max_pages),
             counter: EntryCounter::default(),
             doubts: HashSet::new(),
+            listed: HashSet::new(),
+            sums: Sums::default(),
             day: None,
             day_changed: false,
         }
@@ -300,6 +352,8 @@ impl Walk {
             self.counter.advance(&delta.counts);
         }
         self.doubts.extend(&delta.doubts);
+        self.listed.extend(&delta.listed);
+        self.sums.add(&delta.stated);
         self.day = delta.day.or(self.day);
         self.day_changed |= delta.day_changed;
         self.cursors.follow(&delta.after);

@@ -1,6 +1,10 @@
 //! A received page of a poll, and what is decided about it.
 
 use super::PollPosition;
+use super::memory::{Memory, Numbered};
+use super::relation::{AccountNotice, EntryRelation};
+use super::stated::{Books, StatedAccount};
+use crate::EntryLinks;
 use crate::seen::{EntryIdentity, EntryKey, PageCounts, SeenEntry};
 use crate::{ReceivedPage, Step, WalkError};
 use bankrail_values::Date;
@@ -12,13 +16,15 @@ pub struct PolledPage {
     pub(super) entries: Vec<EntryIdentity>,
     pub(super) day: Option<Date>,
     pub(super) ordered: bool,
+    pub(super) links: Vec<EntryLinks>,
+    pub(super) stated: StatedAccount,
 }
 
 impl PolledPage {
     /// A page with the identities of its entries in their order.
     #[must_use]
     pub fn new(page: ReceivedPage, entries: Vec<EntryIdentity>) -> Self {
-        Self { page, entries, day: None, ordered: true }
+        Self { page, entries, day: None, ordered: true, links: Vec::new(), stated: StatedAccount::default() }
     }
 
     /// Sets the day of the statement, as the page says it: the day on which its report was made, in the report's own
@@ -34,6 +40,21 @@ impl PolledPage {
     #[must_use]
     pub fn ordered(mut self, ordered: bool) -> Self {
         self.ordered = ordered;
+        self
+    }
+
+    /// Sets the links of the entries, in their order. Without them each new entry is
+    /// [`EntryRelation::New`](super::EntryRelation::New), and none is noticed when it vanishes. Default: none.
+    #[must_use]
+    pub fn links(mut self, links: Vec<EntryLinks>) -> Self {
+        self.links = links;
+        self
+    }
+
+    /// Sets what the page states about the account. Default: nothing.
+    #[must_use]
+    pub fn stated(mut self, stated: StatedAccount) -> Self {
+        self.stated = stated;
         self
     }
 
@@ -63,6 +84,9 @@ pub struct PollCommit {
     entries: Vec<SeenEntry>,
     new: Vec<bool>,
     indexes: Vec<usize>,
+    pub(super) relations: Vec<Option<EntryRelation>>,
+    pub(super) late: Vec<bool>,
+    pub(super) notices: Vec<AccountNotice>,
     pub(super) position: Option<String>,
     pub(super) next: Option<PollPosition>,
     pub(super) delta: Delta,
@@ -75,6 +99,12 @@ impl PollCommit {
         self.indexes.push(index);
     }
 
+    /// All entries, each with its index on the page and whether it is new.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &SeenEntry, bool)> {
+        let entries = self.indexes.iter().zip(&self.entries).zip(&self.new);
+        entries.map(|((index, entry), new)| (*index, entry, *new))
+    }
+
     bankrail_values::getters! { self;
         /// The entries to record. Entries of the page that are held back are not among them.
         entries: &[SeenEntry] = &self.entries;
@@ -82,13 +112,36 @@ impl PollCommit {
         new_flags: &[bool] = &self.new;
         /// The account's position after the page, to be recorded in the same step; `None` if it stays as it is.
         position: Option<&str> = self.position.as_deref();
+        /// What the page says about the account beside its entries.
+        notices: &[AccountNotice] = &self.notices;
     }
 
     /// The new entries, each with its index on the page.
     pub fn new_entries(&self) -> impl Iterator<Item = (usize, &SeenEntry)> {
-        let entries = self.indexes.iter().copied().zip(&self.entries).zip(&self.new);
-        entries.filter_map(|(entry, new)| new.then_some(entry))
+        self.all().filter_map(|(index, entry, new)| new.then_some((index, entry)))
     }
+
+    /// The entries to hand over, in their order: the new ones, and those that have returned or changed.
+    pub fn handed_over(&self) -> impl Iterator<Item = HandedOver<'_>> {
+        let entries = self.indexes.iter().zip(&self.entries).zip(&self.relations).zip(&self.late);
+        entries.filter_map(|(((index, entry), relation), late)| {
+            Some(HandedOver { index: *index, entry, relation: relation.as_ref()?, late: *late })
+        })
+    }
+}
+
+/// An entry to hand over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HandedOver<'a> {
+    /// Its place on the page, from 0.
+    pub index: usize,
+    /// The entry as it is recorded.
+    pub entry: &'a SeenEntry,
+    /// What it is to those before.
+    pub relation: &'a EntryRelation,
+    /// Whether it is new, and its day was complete already: a later day's statement had been walked to its end.
+    pub late: bool,
 }
 
 /// What a page adds to its walk.
@@ -98,12 +151,25 @@ pub(super) struct Delta {
     pub(super) doubts: Vec<EntryKey>,
     pub(super) day: Option<Date>,
     pub(super) day_changed: bool,
+    pub(super) listed: Vec<Numbered>,
+    pub(super) memory: Memory,
+    pub(super) books: Books,
+    pub(super) stated: StatedAccount,
     pub(super) after: Result<Step, WalkError>,
 }
 
 impl Default for Delta {
     fn default() -> Self {
-        let counts = PageCounts::default();
-        Self { counts, doubts: Vec::new(), day: None, day_changed: false, after: Ok(Step::Done) }
+        Self {
+            counts: PageCounts::default(),
+            doubts: Vec::new(),
+            day: None,
+            day_changed: false,
+            listed: Vec::new(),
+            memory: Memory::default(),
+            books: Books::default(),
+            stated: StatedAccount::default(),
+            after: Ok(Step::Done),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The position of an account between two polls.
 
+use super::memory::Memory;
+use super::stated::Books;
 use crate::Cursor;
 use crate::counts;
 use crate::seen::{EntryIdentity, EntryKey};
@@ -8,15 +10,18 @@ use bankrail_values::{Date, Timestamp};
 use std::collections::HashMap;
 
 /// What the store keeps of an account between two polls: where the next walk continues, and when a full walk was last
-/// completed.
+/// completed, which entries may be replaced, and what the statement said of the account.
 ///
-/// As JSON text it has less than 1 MiB, and nothing of the entries but hashes.
+/// As JSON text it has less than 1 MiB. Of the entries it has nothing but hashes; of the account it has currency, kind
+/// and opening balance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PollPosition {
     pub(super) full_walk_at: Option<Timestamp>,
     /// The day of the statement in the last full walk.
     pub(super) day: Option<Date>,
     pub(super) resume: Option<Resume>,
+    pub(super) memory: Memory,
+    pub(super) books: Books,
 }
 
 /// The last page of a walk: its cursor, and how many entries of each content it listed.
@@ -28,7 +33,7 @@ pub(super) struct Resume {
 
 impl Resume {
     /// The most contents, so that the text stays below 1 MiB. A page of a service has at most 1000 entries.
-    const MOST_CONTENTS: usize = 10_000;
+    const MOST_CONTENTS: usize = 5_000;
 
     /// The page of this cursor; `None` if it lists too many contents, so that the next walk is a full one.
     pub(super) fn new(cursor: &Cursor, entries: &[EntryIdentity]) -> Option<Self> {
@@ -70,6 +75,8 @@ impl PollPosition {
             .optional_string("day", self.day.map(|day| day.to_string()).as_deref())
             .optional_string("cursor", self.cursor().map(Cursor::as_str))
             .optional_raw("listed", self.resume.as_ref().map(listed))
+            .optional_string("entries", Some(self.memory.to_text()).filter(|text| !text.is_empty()).as_deref())
+            .optional_raw("account", Some(self.books.to_json()).filter(|_| self.books != Books::default()))
             .finish()
     }
 
@@ -97,7 +104,9 @@ impl PollPosition {
             }
             None => None,
         };
-        Some(Self { full_walk_at, day, resume })
+        let memory = text("entries")?.map_or(Some(Memory::default()), Memory::from_text)?;
+        let books = object.get("account").map_or(Some(Books::default()), Books::from_json)?;
+        Some(Self { full_walk_at, day, resume, memory, books })
     }
 }
 

@@ -10,6 +10,7 @@ mod entries;
 mod error_bodies;
 mod polling;
 mod positions;
+mod relations;
 mod replies;
 mod requests;
 mod responses;

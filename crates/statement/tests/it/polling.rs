@@ -349,7 +349,7 @@ fn a_position_is_text_below_one_mebibyte() {
         key[..8].copy_from_slice(&number.to_be_bytes());
         EntryIdentity::by_content(EntryKey::from(key), None)
     };
-    for (contents, kept) in [(10_000, true), (10_001, false)] {
+    for (contents, kept) in [(5_000, true), (5_001, false)] {
         let longest = "\u{1}".repeat(Cursor::MAX_LENGTH);
         let entries: Vec<_> = (0..contents).map(key).collect();
         assert!(customer.step(|_| PolledPage::new(more(&longest), vec![])).is_ok());

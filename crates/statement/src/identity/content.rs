@@ -1,0 +1,168 @@
+//! What is hashed of an entry.
+
+use crate::EntryKey;
+use bankrail_camt052::{
+    AccountId, Amount, BankTransactionCode, CounterpartyAccount, Date, DateOrDateTime, Direction, Entry, Party,
+    Transaction,
+};
+use sha2::{Digest, Sha256};
+
+/// A hash over several parts. Each is preceded by a presence byte and its length, so that different parts never give
+/// the same input.
+pub(super) struct Content(Sha256);
+
+impl Content {
+    pub(super) fn new(kind: &[u8]) -> Self {
+        let mut content = Self(Sha256::new());
+        content.bytes(b"bankrail entry 1");
+        content.bytes(kind);
+        content
+    }
+
+    pub(super) fn finish(self) -> EntryKey {
+        EntryKey::from(<[u8; 32]>::from(self.0.finalize()))
+    }
+
+    /// The first half of the hash.
+    pub(super) fn finish_short(self) -> u128 {
+        let hash: [u8; 32] = self.0.finalize().into();
+        hash.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte))
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.0.update([1]);
+        self.0.update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
+        self.0.update(bytes);
+    }
+
+    pub(super) fn text(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.bytes(text.as_bytes()),
+            None => self.0.update([0]),
+        }
+    }
+
+    fn count(&mut self, count: usize) {
+        self.bytes(&u64::try_from(count).unwrap_or(u64::MAX).to_be_bytes());
+    }
+
+    pub(super) fn amount<const FRACTION: u32>(&mut self, amount: &Amount<FRACTION>) {
+        self.bytes(amount.value().normalize().to_string().as_bytes());
+        self.text(amount.currency().map(AsRef::as_ref));
+    }
+
+    fn date(&mut self, date: Option<&DateOrDateTime>) {
+        let day = |date: Date| format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day());
+        match date {
+            Some(DateOrDateTime::Date(date)) => self.bytes(day(*date).as_bytes()),
+            Some(DateOrDateTime::DateTime(at)) => {
+                let clock = format!("{:02}:{:02}:{:02}.{:09}", at.hour(), at.minute(), at.second(), at.nanosecond());
+                self.bytes(format!("{}T{clock}", day(at.date())).as_bytes());
+            }
+            _ => self.text(None),
+        }
+    }
+
+    /// Adds what identifies an entry with or without a reference.
+    pub(super) fn common(&mut self, entry: &Entry) {
+        self.amount(&entry.amount);
+        self.text(Some(entry.direction.as_str()));
+        self.text(Some(entry.status.as_str()));
+        self.reversal(entry);
+        self.date(entry.booking_date.as_ref());
+    }
+
+    /// Adds whether money comes in or goes out, and whether that reverses something.
+    pub(super) fn direction(&mut self, entry: &Entry) {
+        self.text(Some(entry.direction.as_str()));
+        self.reversal(entry);
+    }
+
+    fn reversal(&mut self, entry: &Entry) {
+        self.bytes(&[u8::from(entry.reversal.unwrap_or(false))]);
+    }
+
+    /// Adds the rest of the content, for an entry without a reference.
+    pub(super) fn rest(&mut self, entry: &Entry) {
+        self.date(entry.value_date.as_ref());
+        self.bank_transaction_code(Some(&entry.bank_transaction_code));
+        self.text(entry.additional_information.as_ref().map(AsRef::as_ref));
+        self.count(entry.details.len());
+        for details in &entry.details {
+            let batch = details.batch.as_deref();
+            self.text(batch.and_then(|batch| batch.message_id.as_ref()).map(AsRef::as_ref));
+            self.text(batch.and_then(|batch| batch.payment_information_id.as_ref()).map(AsRef::as_ref));
+            self.count(details.transactions.len());
+            details.transactions.iter().for_each(|transaction| self.transaction(transaction));
+        }
+    }
+
+    fn transaction(&mut self, transaction: &Transaction) {
+        match &transaction.amount {
+            Some(amount) => self.amount(amount),
+            None => self.text(None),
+        }
+        self.text(transaction.direction.as_ref().map(Direction::as_str));
+        let references = transaction.references.as_deref();
+        // In the order of the schema.
+        macro_rules! references {
+            ($($name:ident),*) => {
+                $( self.text(references.and_then(|references| references.$name.as_ref()).map(AsRef::as_ref)); )*
+            };
+        }
+        references!(message_id, servicer_reference, payment_information_id, instruction_id, end_to_end_id);
+        references!(transaction_id, mandate_id, cheque_number, clearing_reference, owner_transaction_id);
+        references!(servicer_transaction_id, market_infrastructure_id, processing_id);
+        let proprietary = references.map_or(&[][..], |references| &references.proprietary);
+        self.count(proprietary.len());
+        for reference in proprietary {
+            self.text(Some(reference.kind.as_str()));
+            self.text(Some(reference.reference.as_str()));
+        }
+        self.bank_transaction_code(transaction.bank_transaction_code.as_deref());
+        let parties = transaction.parties.as_deref();
+        self.party(parties.and_then(|parties| parties.debtor.as_deref()));
+        self.account(parties.and_then(|parties| parties.debtor_account.as_deref()));
+        self.party(parties.and_then(|parties| parties.ultimate_debtor.as_deref()));
+        self.party(parties.and_then(|parties| parties.creditor.as_deref()));
+        self.account(parties.and_then(|parties| parties.creditor_account.as_deref()));
+        self.party(parties.and_then(|parties| parties.ultimate_creditor.as_deref()));
+        let remittance = transaction.remittance.as_ref();
+        let text: String = remittance.into_iter().flat_map(|r| &r.unstructured).map(AsRef::<str>::as_ref).collect();
+        self.bytes(text.as_bytes());
+        let structured = remittance.map_or(&[][..], |remittance| &remittance.structured);
+        self.count(structured.len());
+        for part in structured {
+            let creditor = part.creditor_reference.as_deref();
+            self.text(creditor.and_then(|creditor| creditor.reference.as_ref()).map(AsRef::as_ref));
+            let numbers = part.documents.iter().filter_map(|document| document.number.as_ref());
+            numbers.for_each(|number| self.text(Some(number.as_str())));
+            part.additional_information.iter().for_each(|text| self.text(Some(text.as_str())));
+        }
+        self.text(transaction.additional_information.as_ref().map(AsRef::as_ref));
+    }
+
+    fn bank_transaction_code(&mut self, code: Option<&BankTransactionCode>) {
+        let domain = code.and_then(|code| code.domain.as_ref());
+        self.text(domain.map(|domain| domain.code.as_str()));
+        self.text(domain.map(|domain| domain.family.code.as_str()));
+        self.text(domain.map(|domain| domain.family.sub_family.as_str()));
+        let proprietary = code.and_then(|code| code.proprietary.as_deref());
+        self.text(proprietary.map(|proprietary| proprietary.code.as_str()));
+        self.text(proprietary.and_then(|proprietary| proprietary.issuer.as_ref()).map(AsRef::as_ref));
+    }
+
+    fn party(&mut self, party: Option<&Party>) {
+        self.text(party.and_then(|party| party.name.as_ref()).map(AsRef::as_ref));
+    }
+
+    fn account(&mut self, account: Option<&CounterpartyAccount>) {
+        let (id, issuer) = match account.map(|account| &account.id) {
+            Some(AccountId::Iban(iban)) => (Some(iban.as_str()), None),
+            Some(AccountId::Other(other)) => (Some(other.id.as_str()), other.issuer.as_ref()),
+            _ => (None, None),
+        };
+        self.text(id);
+        self.text(issuer.map(AsRef::as_ref));
+    }
+}

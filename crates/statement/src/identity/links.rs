@@ -1,0 +1,89 @@
+//! What an entry shares with the earlier one that it may replace.
+
+use super::content::Content;
+use bankrail_camt052::{AccountId, CounterpartyAccount, Entry, EntryStatus, Party, Transaction};
+use std::borrow::Cow;
+
+/// By what an entry may be recognised that the bank lists under another identity than before: hashes of 128 bits, and
+/// whether it is booked. [`EntryLinks::of`] computes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryLinks {
+    /// Whether it is booked (`Sts`), and so money of the account.
+    pub booked: bool,
+    /// Of amount, currency, direction and reversal.
+    pub amount: u128,
+    /// Of the bank's reference, direction and reversal; `None` without a reference. A payment and its reversal may share
+    /// a reference, and neither replaces the other.
+    pub reference: Option<u128>,
+    /// Of the amount with what the payer said: `EndToEndId`, mandate and cheque, parties, their accounts, and remittance
+    /// text. `None` if there is nothing of it.
+    pub payment: Option<u128>,
+}
+
+impl EntryLinks {
+    /// Links of a booked entry with this hash of its amount and nothing else.
+    #[must_use]
+    pub fn new(amount: u128) -> Self {
+        Self { booked: true, amount, reference: None, payment: None }
+    }
+
+    /// The links of an entry.
+    #[must_use]
+    pub fn of(entry: &Entry) -> Self {
+        let start = |kind: &[u8]| {
+            let mut hash = Content::new(kind);
+            hash.direction(entry);
+            hash
+        };
+        let mut amount = start(b"amount");
+        amount.amount(&entry.amount);
+        let reference = super::references(entry).map(|references| {
+            let mut hash = start(b"reference");
+            references.into_iter().for_each(|reference| hash.text(Some(reference)));
+            hash.finish_short()
+        });
+        let said: Vec<Option<Cow<'_, str>>> = entry.transactions().flat_map(said).collect();
+        let payment = said.iter().any(Option::is_some).then(|| {
+            let mut hash = start(b"payment");
+            hash.amount(&entry.amount);
+            said.iter().for_each(|text| hash.text(text.as_deref()));
+            hash.finish_short()
+        });
+        let booked = entry.status == EntryStatus::Booked;
+        Self { booked, amount: amount.finish_short(), reference, payment }
+    }
+}
+
+/// What the payer said about a transaction. The division of remittance text into `Ustrd` elements does not count.
+fn said(transaction: &Transaction) -> [Option<Cow<'_, str>>; 8] {
+    let references = transaction.references.as_deref();
+    let parties = transaction.parties.as_deref();
+    let end_to_end = references.and_then(|references| references.end_to_end_id.as_ref()).map(AsRef::as_ref);
+    let texts = [
+        // What stands in the element if the payer gave none.
+        end_to_end.filter(|id: &&str| !id.eq_ignore_ascii_case("NOTPROVIDED")),
+        references.and_then(|references| references.mandate_id.as_ref()).map(AsRef::as_ref),
+        references.and_then(|references| references.cheque_number.as_ref()).map(AsRef::as_ref),
+        name(parties.and_then(|parties| parties.debtor.as_deref())),
+        id(parties.and_then(|parties| parties.debtor_account.as_deref())),
+        name(parties.and_then(|parties| parties.creditor.as_deref())),
+        id(parties.and_then(|parties| parties.creditor_account.as_deref())),
+    ];
+    let remittance = transaction.remittance.iter().flat_map(|remittance| &remittance.unstructured);
+    let text: String = remittance.map(AsRef::<str>::as_ref).collect();
+    let [a, b, c, d, e, f, g] = texts.map(|text| text.map(Cow::Borrowed));
+    [a, b, c, d, e, f, g, (!text.is_empty()).then_some(Cow::Owned(text))]
+}
+
+fn name(party: Option<&Party>) -> Option<&str> {
+    party?.name.as_ref().map(AsRef::as_ref)
+}
+
+fn id(account: Option<&CounterpartyAccount>) -> Option<&str> {
+    match &account?.id {
+        AccountId::Iban(iban) => Some(iban.as_str()),
+        AccountId::Other(other) => Some(other.id.as_str()),
+        _ => None,
+    }
+}

@@ -1,0 +1,667 @@
+//! What an entry is to those before it: cases, and a naive bank over many invented days.
+
+use crate::support::{document_xml, entry, entry_xml};
+use bankrail_camt052::{
+    AccountType, Amount, Balance, BalanceCode, BalanceType, BalanceTypeCode, CurrencyCode, Date as IsoDate,
+    DateOrDateTime, Direction, Document, Entry, EntryStatus, Report, Text,
+};
+use bankrail_statement::{
+    AccountNotice, AccountPoll, Cursor, EntryIdentity, EntryKey, EntryLinks, EntryRelation, PageDecision, PollCommit,
+    PollOptions, PollPosition, PollStep, PolledPage, ReceivedPage, StatedAccount,
+};
+use bankrail_values::{Date, Decimal, Timestamp};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+type Id = [u8; 32];
+
+/// An entry of the bank, in as few words as possible.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Row {
+    /// In cents; below zero for a debit.
+    amount: i64,
+    booked: bool,
+    reference: Option<u32>,
+    /// What the payer said.
+    text: Option<u32>,
+    /// The booking day.
+    day: i64,
+}
+
+const fn booked(amount: i64) -> Row {
+    Row { amount, booked: true, reference: None, text: None, day: 0 }
+}
+
+impl Row {
+    fn pending(mut self) -> Self {
+        self.booked = false;
+        self
+    }
+
+    fn named(mut self, reference: u32) -> Self {
+        self.reference = Some(reference);
+        self
+    }
+
+    fn saying(mut self, text: u32) -> Self {
+        self.text = Some(text);
+        self
+    }
+
+    fn on(mut self, day: i64) -> Self {
+        self.day = day;
+        self
+    }
+
+    fn entry(&self, template: &Entry) -> Entry {
+        let mut entry = template.clone();
+        (entry.amount, entry.direction) = money(self.amount);
+        entry.status = if self.booked { EntryStatus::Booked } else { EntryStatus::Pending };
+        entry.servicer_reference = self.reference.map(|number| Text::new(&format!("R{number}")));
+        let day = date(self.day).to_time();
+        entry.booking_date = IsoDate::new(day.year(), day.month().into(), day.day()).map(DateOrDateTime::Date);
+        entry.details[0].transactions[0].remittance.as_mut().unwrap().unstructured =
+            self.text.iter().map(|text| Text::new(&format!("text {text}"))).collect();
+        entry
+    }
+}
+
+fn date(day: i64) -> Date {
+    Date::from_time("2026-03-01".parse::<Date>().unwrap().to_time() + time::Duration::days(day)).unwrap()
+}
+
+fn money(cents: i64) -> (Amount, Direction) {
+    let amount = Amount::new(Decimal::new(cents.abs(), 2), "AUD".parse().unwrap()).unwrap();
+    (amount, if cents < 0 { Direction::Debit } else { Direction::Credit })
+}
+
+fn balance(kind: BalanceCode, cents: i64) -> Balance {
+    let (amount, direction) = money(cents);
+    Balance::new(BalanceType::new(BalanceTypeCode::Code(kind)), amount, direction)
+}
+
+/// The statement of a day, page by page.
+struct Bank {
+    rows: Vec<Row>,
+    page_size: usize,
+    day: i64,
+    /// Balances in cents, if the bank states them.
+    opening: Option<i64>,
+    closing: Option<i64>,
+    template: (Report, Entry),
+    /// Computed once, because these days are many.
+    known: RefCell<HashMap<Row, (Entry, EntryIdentity, EntryLinks)>>,
+}
+
+impl Bank {
+    fn new(rows: &[Row]) -> Self {
+        let report = Document::parse(document_xml(&[])).unwrap().document.reports.remove(0);
+        let entry = entry(entry_xml("1.00", "<Dt>2026-03-01</Dt>", "", "<RmtInf><Ustrd>x</Ustrd></RmtInf>", ""));
+        let template = (report, entry);
+        Self {
+            rows: rows.to_vec(),
+            page_size: 1_000,
+            day: 0,
+            opening: None,
+            closing: None,
+            template,
+            known: RefCell::default(),
+        }
+    }
+
+    fn page(&self, cursor: Option<&Cursor>) -> PolledPage {
+        let from: usize = cursor.map_or(0, |cursor| cursor.as_str().parse().unwrap());
+        let end = (from + self.page_size).min(self.rows.len());
+        let page = if end < self.rows.len() {
+            ReceivedPage::More { cursor: Cursor::parse(&end.to_string()).unwrap() }
+        } else {
+            ReceivedPage::Last
+        };
+        let mut report = self.template.0.clone();
+        let listed = &self.rows[from.min(end)..end];
+        let mut known = self.known.borrow_mut();
+        let of = |row: &Row| {
+            let entry = row.entry(&self.template.1);
+            let (identity, links) = (EntryIdentity::of(&entry), EntryLinks::of(&entry));
+            (entry, identity, links)
+        };
+        let listed: Vec<_> =
+            listed.iter().map(|row| known.entry(row.clone()).or_insert_with(|| of(row)).clone()).collect();
+        report.entries = listed.iter().map(|(entry, ..)| entry.clone()).collect();
+        let balances = [
+            (BalanceCode::OpeningBooked, self.opening),
+            (BalanceCode::InterimBooked, self.closing),
+            (BalanceCode::InterimAvailable, Some(7)),
+        ];
+        report.balances = balances.into_iter().filter_map(|(kind, cents)| Some(balance(kind, cents?))).collect();
+        PolledPage::new(page, listed.iter().map(|(_, identity, _)| identity.clone()).collect())
+            .links(listed.iter().map(|(.., links)| *links).collect())
+            .day(Some(date(self.day)))
+            .stated(StatedAccount::of(&report))
+    }
+}
+
+/// A customer with a store, and a ledger that follows what is handed over.
+struct Customer {
+    poll: AccountPoll,
+    position: Option<String>,
+    counts: HashMap<EntryKey, u32>,
+    ledger: BTreeMap<Id, Row>,
+    vanished: BTreeSet<Id>,
+    notices: Vec<AccountNotice>,
+    /// The rows that were handed over, with what was said of them.
+    said: Vec<(Row, EntryRelation, bool)>,
+    now: Timestamp,
+}
+
+impl Customer {
+    fn new(options: PollOptions) -> Self {
+        Self {
+            poll: AccountPoll::new(PollPosition::start(), options),
+            position: None,
+            counts: HashMap::new(),
+            ledger: BTreeMap::new(),
+            vanished: BTreeSet::new(),
+            notices: Vec::new(),
+            said: Vec::new(),
+            now: "2026-03-01T00:00:00.000Z".parse().unwrap(),
+        }
+    }
+
+    /// Only full walks.
+    fn thorough() -> Self {
+        Self::new(PollOptions::new().full_walk_every(Duration::ZERO))
+    }
+
+    fn restart(&mut self, options: PollOptions) {
+        let position =
+            self.position.as_deref().map_or(PollPosition::start(), |text| PollPosition::from_json(text).unwrap());
+        self.poll = AccountPoll::new(position, options);
+    }
+
+    /// Polls once, and returns what was said.
+    fn poll(&mut self, bank: &Bank) -> (Vec<(Row, EntryRelation, bool)>, Vec<AccountNotice>) {
+        (self.said, self.notices) = (Vec::new(), Vec::new());
+        loop {
+            let from = self.poll.cursor(self.now).cloned();
+            let page = bank.page(from.as_ref());
+            let known: Vec<u32> = page.keys().iter().map(|key| self.counts.get(key).copied().unwrap_or(0)).collect();
+            let PageDecision::Commit(commit) = self.poll.judge(&page, &known, self.now) else { continue };
+            let first: usize = from.map_or(0, |cursor| cursor.as_str().parse().unwrap());
+            self.take(&commit, &bank.rows[first.min(bank.rows.len())..]);
+            if let PollStep::Complete { .. } = self.poll.committed(commit).unwrap() {
+                return (self.said.clone(), self.notices.clone());
+            }
+        }
+    }
+
+    /// One transaction.
+    fn take(&mut self, commit: &PollCommit, listed: &[Row]) {
+        for handed in commit.handed_over() {
+            let (row, id) = (&listed[handed.index], handed.entry.id());
+            match handed.relation {
+                EntryRelation::Replaces(earlier) => {
+                    assert!(self.ledger.remove(earlier).is_some() || self.vanished.contains(earlier), "{row:?}");
+                }
+                EntryRelation::TextChanged => assert!(self.ledger.remove(&id).is_some(), "{row:?}"),
+                _ => {}
+            }
+            assert_eq!(self.ledger.insert(id, row.clone()), None, "handed over twice: {row:?}");
+            self.said.push((row.clone(), handed.relation.clone(), handed.late));
+        }
+        for notice in commit.notices() {
+            if let AccountNotice::Vanished { id, booked } = notice {
+                assert_eq!(self.ledger.remove(id).map(|row| row.booked), Some(*booked));
+                self.vanished.insert(*id);
+            }
+            self.notices.push(notice.clone());
+        }
+        for entry in commit.entries() {
+            let count = self.counts.entry(entry.key).or_default();
+            *count = (*count).max(entry.occurrence);
+        }
+        if let Some(position) = commit.position() {
+            self.position = Some(position.to_owned());
+            assert!(position.len() < 1 << 20);
+        }
+    }
+
+    /// The relations of the next poll.
+    fn relations(&mut self, bank: &Bank) -> Vec<EntryRelation> {
+        self.poll(bank).0.into_iter().map(|(_, relation, _)| relation).collect()
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let mut rows: Vec<Row> = self.ledger.values().cloned().collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    fn id(&self, row: &Row) -> Id {
+        *self.ledger.iter().find(|(_, known)| *known == row).unwrap().0
+    }
+}
+
+fn new() -> EntryRelation {
+    EntryRelation::New { may_replace: Vec::new() }
+}
+
+#[test]
+fn a_pending_entry_that_is_booked_under_its_reference_or_as_the_same_payment_is_replaced() {
+    let cases = [
+        ("its reference", booked(100).named(1).pending(), booked(100).named(1)),
+        (
+            "another reference, the same payment",
+            booked(100).named(1).saying(5).pending(),
+            booked(100).named(2).saying(5),
+        ),
+        ("no reference", booked(100).named(1).saying(5).pending(), booked(100).saying(5)),
+        ("another amount under the reference", booked(100).named(1).pending(), booked(90).named(1)),
+    ];
+    for (what, before, after) in cases {
+        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(-3), before.clone()]));
+        assert_eq!(customer.relations(&bank), [new(), new()], "{what}");
+        let earlier = customer.id(&before);
+        bank.rows[1] = after.clone();
+        assert_eq!(customer.relations(&bank), [EntryRelation::Replaces(earlier)], "{what}");
+        assert_eq!(customer.rows(), [booked(-3), after], "{what}");
+        assert_eq!(customer.poll(&bank), (vec![], vec![]), "{what}: said once");
+    }
+}
+
+#[test]
+fn what_the_bank_changes_under_one_reference_replaces_what_it_was() {
+    let changes = [booked(101).named(1), booked(100).named(1).on(1), booked(100).named(1).pending()];
+    for after in changes {
+        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
+        assert_eq!(customer.relations(&bank), [new()]);
+        let earlier = customer.id(&bank.rows[0]);
+        bank.rows[0] = after.clone();
+        assert_eq!(customer.relations(&bank), [EntryRelation::Replaces(earlier)], "{after:?}");
+    }
+    // A charge beside the payment and a reversal have the reference too, and replace nothing.
+    for other in [booked(2).named(1), booked(-100).named(1)] {
+        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
+        assert_eq!(customer.relations(&bank), [new()]);
+        bank.rows.push(other);
+        assert_eq!(customer.relations(&bank), [new()]);
+    }
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
+    assert_eq!(customer.relations(&bank), [new()]);
+    bank.rows[0] = booked(-100).named(1);
+    assert_eq!(customer.relations(&bank), [new()], "the reversal of an entry that is gone is no correction");
+}
+
+#[test]
+fn a_text_that_changes_under_its_reference_is_said_under_its_id() {
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1).saying(1)]));
+    assert_eq!(customer.relations(&bank), [new()]);
+    let id = customer.id(&bank.rows[0]);
+    bank.rows[0].text = Some(2);
+    assert_eq!(customer.relations(&bank), [EntryRelation::TextChanged]);
+    assert_eq!(customer.id(&bank.rows[0]), id);
+    assert_eq!(customer.relations(&bank), []);
+    // Without a reference nothing tells it from another entry.
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).saying(1)]));
+    assert_eq!(customer.relations(&bank), [new()]);
+    let id = customer.id(&bank.rows[0]);
+    bank.rows[0].text = Some(2);
+    assert_eq!(customer.relations(&bank), [EntryRelation::New { may_replace: vec![id] }]);
+}
+
+#[test]
+fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
+    let pending = booked(100).saying(5).pending();
+    // One of two equal ones is booked: which of them makes no difference.
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[pending.clone(), pending.clone()]));
+    assert_eq!(customer.relations(&bank), [new(), new()]);
+    bank.rows[1] = booked(100).saying(5);
+    assert!(matches!(customer.relations(&bank)[..], [EntryRelation::Replaces(_)]));
+    bank.rows[0] = booked(100).saying(5);
+    assert!(matches!(customer.relations(&bank)[..], [EntryRelation::Replaces(_)]));
+    assert_eq!(customer.rows(), bank.rows);
+    // Two that differ in their reference, of which one is booked without: it may be either.
+    let twins = [pending.clone().named(1), pending.clone().named(2)];
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&twins));
+    assert_eq!(customer.relations(&bank), [new(), new()]);
+    let may_replace = twins.iter().map(|row| customer.id(row)).collect();
+    bank.rows = vec![booked(100).saying(5)];
+    assert_eq!(customer.relations(&bank), [EntryRelation::New { may_replace }]);
+    // Both are booked: each replaces one.
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&twins));
+    assert_eq!(customer.relations(&bank), [new(), new()]);
+    let ids = twins.map(|row| EntryRelation::Replaces(customer.id(&row)));
+    bank.rows = vec![booked(100).saying(5), booked(100).saying(5)];
+    assert_eq!(customer.relations(&bank), ids);
+    // Nothing but the amount is no evidence, and a pending entry that is still listed was not booked.
+    for (before, after) in [
+        (vec![booked(100).pending()], vec![booked(100)]),
+        (vec![booked(100).pending().saying(1)], vec![booked(100).saying(2)]),
+    ] {
+        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&before));
+        assert_eq!(customer.relations(&bank), [new()]);
+        let id = customer.id(&before[0]);
+        bank.rows = after;
+        assert_eq!(customer.relations(&bank), [EntryRelation::New { may_replace: vec![id] }]);
+    }
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[pending]));
+    assert_eq!(customer.relations(&bank), [new()]);
+    bank.rows.push(booked(100).saying(5));
+    assert_eq!(customer.relations(&bank), [new()]);
+}
+
+#[test]
+fn in_a_partial_walk_only_a_reference_with_its_amount_is_evidence() {
+    let rows = |last: Row| [booked(1), booked(2), booked(3), last];
+    let cases = [
+        (booked(100).named(1).pending(), booked(100).named(1), true),
+        (booked(100).named(1).saying(1).pending(), booked(100).saying(1), false),
+        (booked(100).named(1).pending(), booked(101).named(1), false),
+    ];
+    for (before, after, certain) in cases {
+        let (mut customer, mut bank) = (Customer::new(PollOptions::new()), Bank::new(&rows(before.clone())));
+        bank.page_size = 3;
+        assert_eq!(customer.relations(&bank).len(), 4);
+        let id = customer.id(&before);
+        bank.rows[3] = after.clone();
+        let expected = if certain { EntryRelation::Replaces(id) } else { EntryRelation::New { may_replace: vec![id] } };
+        assert_eq!(customer.relations(&bank), [expected], "{after:?}");
+        // The next two full walks do not list it, so it has vanished.
+        let mut vanished = Vec::new();
+        for _ in 0..2 {
+            customer.now = customer.now.saturating_add(Duration::from_secs(3_600));
+            vanished.extend(customer.poll(&bank).1);
+        }
+        let expected = if certain { vec![] } else { vec![AccountNotice::Vanished { id, booked: false }] };
+        assert_eq!(vanished, expected, "{after:?}");
+        assert_eq!(customer.rows().len(), 4);
+    }
+}
+
+#[test]
+fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
+    let rows = [booked(1).named(1), booked(2), booked(2)];
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&rows));
+    assert_eq!(customer.relations(&bank).len(), 3);
+    bank.rows = vec![booked(2)];
+    assert_eq!(customer.poll(&bank), (vec![], vec![]), "one walk is no evidence");
+    customer.restart(PollOptions::new().full_walk_every(Duration::ZERO));
+    let vanished = customer.poll(&bank).1;
+    assert_eq!(vanished.len(), 2);
+    assert!(vanished.iter().all(|notice| matches!(notice, AccountNotice::Vanished { booked: true, .. })));
+    assert_eq!(customer.rows(), bank.rows);
+    assert_eq!(customer.poll(&bank).1, [], "said once");
+    bank.rows = rows.to_vec();
+    assert_eq!(customer.relations(&bank), [EntryRelation::Returned, EntryRelation::Returned]);
+    assert_eq!(customer.poll(&bank), (vec![], vec![]));
+    // One walk without it in between is forgotten.
+    bank.rows = vec![booked(2)];
+    assert_eq!(customer.poll(&bank).1, []);
+    bank.rows = rows.to_vec();
+    assert_eq!(customer.poll(&bank), (vec![], vec![]));
+    bank.rows = vec![booked(2)];
+    assert_eq!(customer.poll(&bank).1, []);
+    // With the day its entries leave the statement, and have not vanished.
+    (bank.day, bank.rows) = (1, vec![]);
+    assert_eq!(customer.poll(&bank).1, []);
+    assert_eq!(customer.poll(&bank).1, []);
+}
+
+#[test]
+fn a_pending_entry_is_replaced_for_seven_days() {
+    for (days, expected) in [(7, true), (8, false)] {
+        let pending = booked(100).named(1).pending();
+        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(std::slice::from_ref(&pending)));
+        assert_eq!(customer.relations(&bank), [new()]);
+        let id = customer.id(&pending);
+        (bank.day, bank.rows) = (days, vec![]);
+        assert_eq!(customer.poll(&bank), (vec![], vec![]));
+        let vanished = if expected { vec![AccountNotice::Vanished { id, booked: false }] } else { vec![] };
+        assert_eq!(customer.poll(&bank), (vec![], vanished));
+        bank.rows = vec![booked(100).named(1).on(days)];
+        let relation = if expected { EntryRelation::Replaces(id) } else { new() };
+        assert_eq!(customer.relations(&bank), [relation], "after {days} days");
+    }
+    // A booked one of yesterday is not: it left the statement with its day.
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
+    assert_eq!(customer.relations(&bank), [new()]);
+    (bank.day, bank.rows) = (1, vec![booked(101).named(1).on(1)]);
+    assert_eq!(customer.relations(&bank), [new()]);
+}
+
+#[test]
+fn an_entry_of_a_day_that_was_complete_is_late() {
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(1).on(-1)]));
+    let late = |customer: &mut Customer, bank: &Bank| -> Vec<bool> {
+        customer.poll(bank).0.into_iter().map(|(_, _, late)| late).collect()
+    };
+    assert_eq!(late(&mut customer, &bank), [false], "no day was complete before");
+    bank.rows.push(booked(2));
+    assert_eq!(late(&mut customer, &bank), [false]);
+    (bank.day, bank.rows) = (1, vec![booked(3), booked(4).on(1)]);
+    assert_eq!(late(&mut customer, &bank), [false, false], "booked after the last poll of its day");
+    bank.rows.extend([booked(5), booked(6).on(1), booked(7).on(2)]);
+    assert_eq!(late(&mut customer, &bank), [true, false, false]);
+    customer.poll.cursor_refused().unwrap();
+    assert!(late(&mut customer, &bank).is_empty(), "what is known is not late");
+}
+
+#[test]
+fn balances_and_entries_that_do_not_add_up_are_said_once_for_each_difference() {
+    let gap = |cents: i64| vec![AccountNotice::BalanceGap { difference: Decimal::new(cents, 2).normalize() }];
+    for opening in [Some(1_000), None] {
+        let (mut customer, mut bank) =
+            (Customer::thorough(), Bank::new(&[booked(50), booked(-20), booked(7).pending()]));
+        (bank.opening, bank.closing) = (opening, Some(1_030));
+        assert_eq!(customer.poll(&bank).1, []);
+        bank.rows.push(booked(5));
+        bank.closing = Some(1_035);
+        assert_eq!(customer.poll(&bank).1, []);
+        // A row of another account.
+        bank.rows.push(booked(900));
+        assert_eq!(customer.poll(&bank).1, [], "one walk is no evidence");
+        assert_eq!(customer.poll(&bank).1, gap(-900));
+        assert_eq!(customer.poll(&bank).1, [], "said once");
+        bank.closing = Some(1_036);
+        assert_eq!(customer.poll(&bank).1, []);
+        assert_eq!(customer.poll(&bank).1, gap(-899));
+        bank.closing = Some(1_935);
+        assert_eq!(customer.poll(&bank).1, []);
+        assert_eq!(customer.poll(&bank).1, [], "it adds up again");
+        bank.closing = Some(1_036);
+        assert_eq!(customer.poll(&bank).1, []);
+        assert_eq!(customer.poll(&bank).1, gap(-899), "a second time");
+        // Another day has its own balances.
+        bank.rows.retain(|row| !row.booked);
+        (bank.day, bank.opening, bank.closing) = (1, opening.map(|_| 5), Some(5));
+        assert_eq!(customer.poll(&bank).1, []);
+        assert_eq!(customer.poll(&bank).1, []);
+    }
+    // A balance that moves while the pages are fetched says nothing.
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(1), booked(2)]));
+    (bank.opening, bank.closing, bank.page_size) = (Some(0), Some(900), 1);
+    let mut moving = bank;
+    for _ in 0..3 {
+        assert_eq!(customer.poll.cursor(customer.now), None);
+        let first = moving.page(None);
+        let PageDecision::Commit(commit) = customer.poll.judge(&first, &[1], customer.now) else { panic!() };
+        assert_eq!(customer.poll.committed(commit).unwrap(), PollStep::Fetch);
+        moving.closing = moving.closing.map(|cents| cents + 1);
+        assert_eq!(customer.poll(&moving).1, []);
+    }
+    // Nor does one without booked balances.
+    moving.closing = None;
+    assert_eq!((customer.poll(&moving).1, customer.poll(&moving).1), (vec![], vec![]));
+}
+
+#[test]
+fn another_currency_or_kind_of_account_is_said() {
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[]));
+    let kind = |code: &str| Some(AccountType::Code(Text::new(code)));
+    bank.template.0.account.kind = kind("CACC");
+    assert_eq!(customer.poll(&bank).1, []);
+    (bank.template.0.account.currency, bank.template.0.account.kind) = (None, None);
+    assert_eq!(customer.poll(&bank).1, [], "what is left out did not change");
+    bank.template.0.account.kind = kind("SVGS");
+    let changed = AccountNotice::KindChanged { from: "CACC".to_owned(), to: "SVGS".to_owned() };
+    assert_eq!(customer.poll(&bank).1, [changed]);
+    bank.template.0.account.currency = Some(CurrencyCode::new("USD"));
+    let changed = AccountNotice::CurrencyChanged { from: "AUD".to_owned(), to: "USD".to_owned() };
+    assert_eq!(changed.kind(), "currency_changed");
+    customer.restart(PollOptions::new());
+    assert_eq!(customer.poll(&bank).1, [changed]);
+    assert_eq!(customer.poll(&bank).1, [], "said once");
+}
+
+#[test]
+fn what_is_remembered_is_bounded_and_pending_entries_stay_longest() {
+    let mut rows: Vec<Row> = (0..2_100).map(|number| booked(1_000 + number)).collect();
+    rows[0] = rows[0].clone().pending();
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&rows));
+    assert_eq!(customer.poll(&bank).0.len(), 2_100);
+    bank.rows.clear();
+    assert_eq!(customer.poll(&bank).1, []);
+    let vanished = customer.poll(&bank).1;
+    assert_eq!(vanished.len(), 2_000);
+    assert!(matches!(vanished[0], AccountNotice::Vanished { booked: false, .. }));
+    assert_eq!(customer.rows(), rows[1..101], "the oldest booked ones are forgotten");
+}
+
+/// SplitMix64: small, evenly distributed and the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(bound).unwrap()).unwrap()
+    }
+
+    fn percent(&mut self, chance: usize) -> bool {
+        self.below(100) < chance
+    }
+}
+
+/// Changes the statement as banks do: what is booked moves the balance along.
+fn change(bank: &mut Bank, gone: &mut Vec<Row>, serial: &mut u32, random: &mut Random) {
+    let some = (!bank.rows.is_empty()).then(|| random.below(bank.rows.len().max(1)));
+    let invented = |serial: &mut u32, random: &mut Random| {
+        *serial += 1;
+        let mut row = booked([100, 100, -40, 7][random.below(4)]).on(bank.day);
+        row.booked = random.percent(50);
+        row.reference = random.percent(50).then_some(*serial);
+        row.text = random.percent(70).then(|| u32::try_from(random.below(3)).unwrap());
+        row
+    };
+    match (random.below(14), some) {
+        (0..4, _) => bank.rows.push(invented(serial, random)),
+        (4, _) => {
+            let at = random.below(bank.rows.len() + 1);
+            let row = invented(serial, random);
+            bank.rows.insert(at, row);
+        }
+        // A reference on two pages is one entry.
+        (5, Some(at)) if bank.rows[at].reference.is_none() || bank.page_size == 1_000 => {
+            bank.rows.push(bank.rows[at].clone())
+        }
+        (6..9, Some(at)) if !bank.rows[at].booked => {
+            let mut row = bank.rows.remove(at);
+            (row.booked, row.day) = (true, bank.day);
+            match random.below(3) {
+                0 => {}
+                1 => row.reference = None,
+                _ => {
+                    *serial += 1;
+                    row.reference = Some(*serial);
+                }
+            }
+            bank.rows.push(row);
+        }
+        (9, Some(at)) => bank.rows[at].amount += 1,
+        (10, Some(at)) => bank.rows[at].text = Some(3),
+        (11, Some(at)) => gone.push(bank.rows.remove(at)),
+        (12, _) if !gone.is_empty() => {
+            let row = gone.remove(random.below(gone.len()));
+            bank.rows.push(row);
+        }
+        (13, Some(at)) => {
+            let row = bank.rows.remove(at);
+            let to = random.below(bank.rows.len() + 1);
+            bank.rows.insert(to, row);
+        }
+        _ => {}
+    }
+}
+
+/// Ten days of an account. At the end of each the ledger is what the bank lists, with nothing twice and nothing lost.
+fn live(seed: u64) {
+    let mut random = Random(seed);
+    let mut bank = Bank::new(&[]);
+    let options = PollOptions::new();
+    let mut customer = Customer::new(options);
+    let (mut gone, mut serial) = (Vec::new(), 0);
+    bank.page_size = [1_000, 1_000, 3, 5][random.below(4)];
+    let states_opening = random.percent(50);
+    for day in 0..10 {
+        bank.day = day;
+        // Pending entries stay, and entries that are not booked yet are known on the next day.
+        bank.rows.retain(|row| !row.booked);
+        gone.clear();
+        let foreign = random.percent(20).then(|| random.below(8));
+        let opening = i64::try_from(random.below(5_000)).unwrap();
+        bank.opening = states_opening.then_some(opening);
+        let (mut gaps, mut hidden) = (Vec::new(), 0);
+        for round in 0..8 + 3 {
+            if round < 8 {
+                for _ in 0..random.below(4) {
+                    change(&mut bank, &mut gone, &mut serial, &mut random);
+                }
+                if random.percent(2) && day > 0 {
+                    bank.rows.push(booked(5).on(day - 1).saying(u32::try_from(round).unwrap() + 10));
+                }
+            } else {
+                customer.now = customer.now.saturating_add(Duration::from_secs(3_600));
+            }
+            if foreign == Some(round) && round > 0 {
+                hidden = 13;
+            }
+            let sum: i64 = bank.rows.iter().filter(|row| row.booked).map(|row| row.amount).sum();
+            bank.closing = Some(opening + sum + hidden);
+            customer.now =
+                customer.now.saturating_add(Duration::from_secs(u64::try_from(random.below(1_200)).unwrap()));
+            if random.percent(10) {
+                customer.restart(options);
+            }
+            let (said, notices) = customer.poll(&bank);
+            for (row, relation, is_late) in said {
+                let known = matches!(relation, EntryRelation::Returned | EntryRelation::TextChanged);
+                assert!(!is_late || (row.day < day && !known), "seed {seed}, day {day}");
+            }
+            for notice in notices {
+                match notice {
+                    AccountNotice::BalanceGap { difference } => gaps.push(difference),
+                    AccountNotice::Vanished { .. } => {}
+                    other => panic!("seed {seed}, day {day}: {other:?}"),
+                }
+            }
+        }
+        let expected = if hidden == 0 { vec![] } else { vec![Decimal::new(hidden, 2).normalize()] };
+        assert_eq!(gaps, expected, "seed {seed}, day {day}");
+        let mut listed = bank.rows.clone();
+        listed.sort_unstable();
+        // Of the days before, booked entries stay in the ledger.
+        let of_today = customer.rows().into_iter().filter(|row| listed.contains(row) || row.day == day);
+        let of_today: Vec<Row> = of_today.filter(|row| row.booked || listed.contains(row)).collect();
+        assert_eq!(of_today, listed, "seed {seed}, day {day}");
+    }
+}
+
+/// 1,000 days, or as many as `BANKRAIL_DAYS` says.
+#[test]
+fn over_many_invented_days_nothing_is_lost_twice_or_falsely_said() {
+    let days: u64 = std::env::var("BANKRAIL_DAYS").map_or(1_000, |days| days.parse().unwrap());
+    (0..days / 10).for_each(live);
+}
