@@ -7,7 +7,8 @@
 //! `BILLER_OPERATIONS`.
 
 use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers, ReceiversOptions};
-use bankrail::client::{ClientOptions, Connection, NewEntries, PolledAccount, Poller, PollerOptions, TokenCacheSecret};
+use bankrail::client::{ClientOptions, Connection, LedgerChange, NewEntries};
+use bankrail::client::{PolledAccount, Poller, PollerOptions, TokenCacheSecret};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
 use bankrail::http::serve::{ServerOptions, Shutdown};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore, SqliteWork};
@@ -16,8 +17,9 @@ use bankrail::webhook::Message;
 use bankrail::webhook::history::{KeptHistory, follow_changes};
 use std::{env, error::Error, future::pending, future::ready, path::PathBuf, sync::Arc};
 
-const TABLE: &str =
-    "CREATE TABLE IF NOT EXISTS imported (account TEXT, id BLOB, amount TEXT, currency TEXT, booked_on TEXT)";
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS imported (account, id, amount, currency, booked_on)";
+const ADD: &str = "INSERT INTO imported VALUES (?1, ?2, ?3, ?4, ?5)";
+const REMOVE: &str = "DELETE FROM imported WHERE account = ?1 AND id = ?2";
 
 #[tokio::main]
 async fn main() -> Result<(), MainError> {
@@ -54,22 +56,25 @@ async fn main() -> Result<(), MainError> {
     Ok(())
 }
 
-/// Imports the new booked entries in the transaction that records them. An amount is negative for a debit.
+/// Lets the table hold what the bank lists as booked, in the transaction that records it. A debit is negative.
 async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sync>> {
-    let movements = new.movements()?;
+    let (account, changes) = (new.account.clone(), new.changes()?);
     Ok(SqliteWork::new(move |sql| {
-        movements.iter().try_for_each(|one| {
-            let (amount, currency) = (one.amount.amount().to_string(), one.amount.currency());
-            let row = (one.account.as_str(), one.id, amount, currency.as_str(), one.booked_on.map(|on| on.to_string()));
-            sql.connection().execute("INSERT INTO imported VALUES (?1, ?2, ?3, ?4, ?5)", row).map(drop)
+        changes.iter().try_for_each(|change| match change {
+            LedgerChange::Remove { id, .. } => sql.connection().execute(REMOVE, (account.as_str(), id)).map(drop),
+            LedgerChange::Add(one) => {
+                let (amount, currency) = (one.amount.amount().to_string(), one.amount.currency());
+                let day = one.booked_on.map(|on| on.to_string());
+                let row = (account.as_str(), one.id, amount, currency.as_str(), day);
+                sql.connection().execute(ADD, row).map(drop)
+            }
         })
     }))
 }
 
 /// Folds a message into the history of its mandate or payment, in the transaction that marks it as handled.
 async fn keep(received: Delivery<Message>) -> Result<SqliteWork, HandlerError> {
-    let (message, at) = (received.message, received.received_at);
-    Ok(SqliteWork::new(move |sql| sql.apply_history("", &message, at).map(drop)))
+    Ok(SqliteWork::new(move |sql| sql.apply_history("", &received.message, received.received_at).map(drop)))
 }
 
 /// A message that contradicts an earlier one changes no history: a person decides which of the two is valid.

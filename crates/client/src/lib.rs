@@ -46,8 +46,9 @@ pub use connection::{Connection, ConnectionError, ReceiverConnection};
 pub use exchange_error::{CallPhase, ExchangeError};
 #[cfg(feature = "statement")]
 pub use poller::{
-    AccountState, AccountStatus, CallFailure, Movement, MovementError, NewEntries, NewEntriesHandler, NewEntry,
-    PollError, PolledAccount, Poller, PollerFault, PollerOptions, TransactionalNewEntriesHandler, WaitReason,
+    AccountState, AccountStatus, CallFailure, LedgerChange, Movement, MovementError, NewEntries, NewEntriesHandler,
+    NewEntry, PollError, PolledAccount, Poller, PollerFault, PollerOptions, Removal, TransactionalNewEntriesHandler,
+    WaitReason,
 };
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};

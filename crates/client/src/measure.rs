@@ -77,6 +77,13 @@ pub(crate) fn new_entries(count: usize) {
     metrics::counter!("bankrail_polled_entries_total").increment(count as u64);
 }
 
+/// Something about entries of before, or about the account, was handed over and recorded.
+#[cfg(feature = "statement")]
+pub(crate) fn poll_notices(notice: &'static str, count: u64) {
+    #[cfg(feature = "metrics")]
+    metrics::counter!("bankrail_poll_notices_total", "notice" => notice).increment(count);
+}
+
 /// The sender's keys were asked for at their address.
 #[cfg(feature = "jwks-url")]
 pub(crate) fn keys_fetched(outcome: &'static str) {
@@ -93,6 +100,7 @@ pub(crate) fn describe() {
         describe_histogram!("bankrail_client_call_duration_seconds", Unit::Seconds, "durations of calls");
         describe_counter!("bankrail_polls_total", "polls of accounts by outcome");
         describe_counter!("bankrail_polled_entries_total", "new entries that were handed over and recorded");
+        describe_counter!("bankrail_poll_notices_total", "what pages said about entries of before, by kind");
         describe_gauge!("bankrail_poll_stopped_accounts", "accounts that are no longer polled");
         describe_gauge!(
             "bankrail_poll_oldest_page_seconds",

@@ -5,6 +5,7 @@ mod error;
 mod handler;
 mod movement;
 mod options;
+mod said;
 mod sink;
 mod source;
 mod status;
@@ -15,7 +16,7 @@ mod tests;
 pub use account::PolledAccount;
 pub use error::{PollError, PollerFault};
 pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntriesHandler};
-pub use movement::{Movement, MovementError};
+pub use movement::{LedgerChange, Movement, MovementError, Removal};
 pub use options::PollerOptions;
 pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
 
@@ -40,6 +41,9 @@ use tokio::time::Instant;
 ///   store, so the effect happens exactly once. With [`Poller::new`], the entries are recorded after the handler, so
 ///   that after a crash it gets some again, with the same [`NewEntry::id`].
 /// - Only booked entries are handed over, unless [`PollerOptions::unbooked`] says otherwise.
+/// - What an entry is to earlier ones is handed over with it: one that the bank has booked under another reference, or
+///   corrected, replaces the earlier one. Entries that vanish, come late or return, balances that do not add up, and an
+///   account that changes its currency are handed over, logged and counted. None of this stops an account.
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement calls. The account whose
 ///   poll has been due for longest goes first. After five pages of an account, others that are due have their turn.
@@ -60,7 +64,7 @@ use tokio::time::Instant;
 /// Cheap to clone; clones share everything.
 ///
 /// ```no_run
-/// use bankrail_client::{Client, NewEntries, PolledAccount, Poller, PollerOptions};
+/// use bankrail_client::{Client, LedgerChange, NewEntries, PolledAccount, Poller, PollerOptions};
 /// use bankrail_statement::AccountId;
 /// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore, SqliteWork, rusqlite};
 /// use std::sync::Arc;
@@ -69,13 +73,22 @@ use tokio::time::Instant;
 /// let store = Arc::new(SqliteStore::open("biller.db", SqliteOptions::new())?);
 /// let accounts = [PolledAccount::new(AccountId::parse("012003123456789")?)];
 /// let book = |new: NewEntries| async move {
-///     let movements = new.movements()?;
+///     let (account, changes) = (new.account.clone(), new.changes()?);
 ///     Ok(SqliteWork::new(move |transaction| {
-///         for movement in movements {
-///             // Negative for a debit, as in "-12.50" and "AUD".
-///             let (amount, currency) = (movement.amount.amount().to_string(), movement.amount.currency());
-///             let row = (movement.account.as_str(), movement.id, amount, currency.as_str(), movement.text);
-///             transaction.connection().execute("INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)", row)?;
+///         let sql = transaction.connection();
+///         for change in changes {
+///             match change {
+///                 // The bank has booked a pending entry under another reference, corrected one, or taken one back.
+///                 LedgerChange::Remove { id, .. } => {
+///                     sql.execute("DELETE FROM ledger WHERE account = ?1 AND id = ?2", (account.as_str(), id))?;
+///                 }
+///                 LedgerChange::Add(movement) => {
+///                     // Negative for a debit, as in "-12.50" and "AUD".
+///                     let (amount, currency) = (movement.amount.amount().to_string(), movement.amount.currency());
+///                     let row = (account.as_str(), movement.id, amount, currency.as_str(), movement.text);
+///                     sql.execute("INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)", row)?;
+///                 }
+///             }
 ///         }
 ///         Ok::<_, rusqlite::Error>(())
 ///     }))

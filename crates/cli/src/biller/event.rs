@@ -13,6 +13,8 @@ pub(super) enum Event {
     Message(Box<Received>),
     Conflict(Box<Contradiction>),
     Entry(Box<NewEntry>),
+    /// Something about an account that no single entry says.
+    Notice(AccountNote),
     /// A message that was delivered again.
     Duplicate {
         at: Timestamp,
@@ -105,6 +107,27 @@ pub(super) struct NewEntry {
     pub(super) id: String,
     #[serde(flatten)]
     pub(super) row: Row,
+    /// `new`, `replaces`, `returned` or `text_changed`.
+    #[serde(default)]
+    pub(super) relation: String,
+    /// The identifiers of entries that it replaces, or may replace if it is `new`.
+    #[serde(default)]
+    pub(super) earlier: Vec<String>,
+    /// Whether its day was complete already.
+    #[serde(default)]
+    pub(super) late: bool,
+    pub(super) request_key: HyphenatedUuid,
+}
+
+/// A notice about an account.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct AccountNote {
+    pub(super) at: Timestamp,
+    pub(super) account: String,
+    /// `vanished`, `balance_gap`, `currency_changed` or `kind_changed`.
+    pub(super) notice: String,
+    /// The identifier of the entry that has vanished, the difference of the balances, or what changed from and to.
+    pub(super) detail: String,
     pub(super) request_key: HyphenatedUuid,
 }
 

@@ -1,10 +1,11 @@
 //! The effects of messages and entries, each in the transaction that takes it in.
 
-use super::event::{Contradiction, Event, NewEntry, Received};
+use super::event::{AccountNote, Contradiction, Event, NewEntry, Received};
 use super::journal::Journal;
 use crate::statement::row::Row;
 use bankrail::client::NewEntries;
 use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers};
+use bankrail::statement::{AccountNotice, EntryRelation};
 use bankrail::stores::sqlite::{SqliteInbox, SqliteWork};
 use bankrail::values::{Clock as _, SystemClock};
 use bankrail::webhook::Message;
@@ -83,20 +84,44 @@ pub(super) fn entries(
 ) -> impl Future<Output = Result<SqliteWork, BoxError>> + use<> {
     let request_key = new.request_key();
     let at = SystemClock.now();
-    let events: Vec<Event> = new
-        .entries
-        .iter()
-        .map(|one| {
-            Event::Entry(Box::new(NewEntry {
-                at,
-                account: new.account.to_string(),
-                id: one.id.iter().map(|byte| format!("{byte:02x}")).collect(),
-                row: Row::of(&one.entry),
-                request_key,
-            }))
-        })
-        .collect();
+    let account = new.account.to_string();
+    let entries = new.entries.iter().chain(&new.again).map(|one| {
+        let (relation, earlier) = match &one.relation {
+            EntryRelation::New { may_replace } => ("new", may_replace.iter().map(hex).collect()),
+            EntryRelation::Replaces(earlier) => ("replaces", vec![hex(earlier)]),
+            EntryRelation::Returned => ("returned", Vec::new()),
+            EntryRelation::TextChanged => ("text_changed", Vec::new()),
+            _ => ("other", Vec::new()),
+        };
+        Event::Entry(Box::new(NewEntry {
+            at,
+            account: account.clone(),
+            id: hex(&one.id),
+            row: Row::of(&one.entry),
+            relation: relation.to_owned(),
+            earlier,
+            late: one.late,
+            request_key,
+        }))
+    });
+    let notices = new.notices.iter().map(|notice| {
+        let detail = match notice {
+            AccountNotice::Vanished { id, .. } => hex(id),
+            AccountNotice::BalanceGap { difference } => difference.to_string(),
+            AccountNotice::CurrencyChanged { from, to } | AccountNotice::KindChanged { from, to } => {
+                format!("{from} to {to}")
+            }
+            _ => String::new(),
+        };
+        let notice = notice.kind().to_owned();
+        Event::Notice(AccountNote { at, account: account.clone(), notice, detail, request_key })
+    });
+    let events: Vec<Event> = entries.chain(notices).collect();
     ready(Ok(SqliteWork::new(move |transaction| events.iter().try_for_each(|event| journal.write(transaction, event)))))
+}
+
+fn hex(id: &[u8; 32]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The message as JSON; as its text, if an unknown member of it has a number that no `f64` holds.

@@ -43,7 +43,26 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
                     text.push_str(part);
                 }
             }
+            match entry.relation.as_str() {
+                "replaces" => text.push_str(", in place of an earlier entry"),
+                "returned" => text.push_str(", listed again"),
+                "text_changed" => text.push_str(", known under another text"),
+                _ if !entry.earlier.is_empty() => text.push_str(", perhaps in place of an earlier entry"),
+                _ => {}
+            }
+            if entry.late {
+                text.push_str(", after its day was complete");
+            }
             (entry.at, "entry", Style::Green, text)
+        }
+        Event::Notice(note) => {
+            let said = match note.notice.as_str() {
+                "vanished" => "no longer lists the entry",
+                "balance_gap" => "has balances and entries that differ by",
+                "currency_changed" => "changed its currency from",
+                _ => "changed its kind from",
+            };
+            (note.at, "notice", Style::Red, format!("account {} {said} {}", note.account, note.detail))
         }
         Event::Duplicate { at, kind, message_id, entry, handled } => {
             let state = if *handled { "handled" } else { "not handled yet" };

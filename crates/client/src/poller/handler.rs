@@ -2,7 +2,9 @@
 
 use crate::StatementPage;
 use bankrail_camt052::{Entry, Finding as DocumentFinding};
-use bankrail_statement::{AccountId, PollCommit, ReplyFinding, SeenEntry, TransactionalSeenEntries};
+use bankrail_statement::{
+    AccountId, AccountNotice, EntryRelation, PollCommit, ReplyFinding, SeenEntry, TransactionalSeenEntries,
+};
 use bankrail_values::HyphenatedUuid;
 use std::error::Error;
 use std::fmt;
@@ -11,15 +13,19 @@ use std::sync::Arc;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The new entries of a page, as a handler gets them: at least one. [`NewEntries::movements`] says what they do to the
-/// account's money.
+/// The new entries of a page, as a handler gets them, and what else the page says about earlier ones: at least one of
+/// both. [`NewEntries::changes`] says what that does to the account's money.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewEntries {
     /// The account.
     pub account: AccountId,
-    /// The new entries, in the order of the page.
+    /// The new entries, in the order of the page. One may replace an earlier one ([`NewEntry::relation`]).
     pub entries: Vec<NewEntry>,
+    /// Entries that were handed over before, and have returned or have another text: each under its earlier id.
+    pub again: Vec<NewEntry>,
+    /// What the page says about the account: entries that have vanished, and balances that do not add up.
+    pub notices: Vec<AccountNotice>,
     /// The whole page, with balances, findings and the raw XML.
     pub page: Arc<StatementPage>,
     /// How often the page has been handed over since it was fetched, including this time.
@@ -35,14 +41,22 @@ impl NewEntries {
         commit: &PollCommit,
         attempt: u32,
     ) -> Self {
-        let mut new = commit.new_entries().peekable();
-        let mut entries = Vec::new();
+        let mut handed_over = commit.handed_over().peekable();
+        let (mut entries, mut again) = (Vec::new(), Vec::new());
         for (index, entry) in polled.enumerate() {
-            if let Some((_, seen)) = new.next_if(|(at, _)| *at == index) {
-                entries.push(NewEntry { entry: entry.clone(), id: seen.id(), seen: seen.clone() });
+            if let Some(handed) = handed_over.next_if(|handed| handed.index == index) {
+                let (seen, relation) = (handed.entry.clone(), handed.relation.clone());
+                let known = matches!(relation, EntryRelation::Returned | EntryRelation::TextChanged);
+                let one = NewEntry { entry: entry.clone(), id: seen.id(), seen, relation, late: handed.late };
+                if known { again.push(one) } else { entries.push(one) }
             }
         }
-        Self { account: account.clone(), entries, page: page.clone(), attempt }
+        let notices = commit.notices().to_vec();
+        Self { account: account.clone(), entries, again, notices, page: page.clone(), attempt }
+    }
+
+    pub(super) fn says_nothing(&self) -> bool {
+        self.entries.is_empty() && self.again.is_empty() && self.notices.is_empty()
     }
 
     bankrail_values::getters! { self;
@@ -60,6 +74,8 @@ impl fmt::Debug for NewEntries {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("NewEntries")
             .field("entries", &self.entries.len())
+            .field("again", &self.again.len())
+            .field("notices", &self.notices.len())
             .field("page", &self.page)
             .field("attempt", &self.attempt)
             .finish_non_exhaustive()
@@ -76,10 +92,14 @@ pub struct NewEntry {
     pub id: [u8; 32],
     /// The entry as the store records it.
     pub seen: SeenEntry,
+    /// What it is to the entries before it.
+    pub relation: EntryRelation,
+    /// Whether its day was complete already: a full walk through the statement of a later day had been completed.
+    pub late: bool,
 }
 
 // Without the entry.
-bankrail_values::impl_debug!(NewEntry, self; seen: self.seen);
+bankrail_values::impl_debug!(NewEntry, self; seen: self.seen, relation: self.relation, late: self.late);
 
 /// A handler of new entries. Functions from [`NewEntries`] to a future implement it.
 pub trait NewEntriesHandler: Send + Sync + 'static {

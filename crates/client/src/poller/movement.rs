@@ -2,9 +2,34 @@
 
 use super::handler::{NewEntries, NewEntry};
 use bankrail_camt052::{CurrencyCode, DateOrDateTime, EntryStatus};
-use bankrail_statement::AccountId;
+use bankrail_statement::{AccountId, AccountNotice, EntryRelation};
 use bankrail_values::{Date, Money};
 use std::fmt;
+
+/// A change of a ledger that holds what the bank lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a ledger must follow each")]
+pub enum LedgerChange {
+    /// The row of this id no longer counts. A ledger that never had it is right already.
+    Remove {
+        /// Its [`Movement::id`].
+        id: [u8; 32],
+        /// Why.
+        because: Removal,
+    },
+    /// A new row.
+    Add(Movement),
+}
+
+/// Why a movement no longer counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Removal {
+    /// The movement that is added next stands for it: it was pending and is booked, or the bank has corrected it.
+    Replaced,
+    /// The bank no longer lists it ([`AccountNotice::Vanished`]).
+    Vanished,
+}
 
 /// What has happened to an account's money: a row for a ledger, with nothing left to combine. With
 /// [`PollerOptions::unbooked`](super::PollerOptions::unbooked) it may also be what is expected to happen, as its status
@@ -28,6 +53,10 @@ pub struct Movement {
     pub counterparty: Option<String>,
     /// All that the entry says in words, one text a line.
     pub text: String,
+    /// Whether its day was complete already ([`NewEntry::late`]).
+    pub late: bool,
+    /// Movements that it may replace, though nothing shows it ([`EntryRelation::New`]).
+    pub may_replace: Vec<[u8; 32]>,
 }
 
 impl Movement {
@@ -46,6 +75,11 @@ impl Movement {
             value_on: day(&entry.value_date),
             counterparty: entry.counterparty_name().map(str::to_owned),
             text: entry.narrative(),
+            late: new.late,
+            may_replace: match &new.relation {
+                EntryRelation::New { may_replace } => may_replace.clone(),
+                _ => Vec::new(),
+            },
         })
     }
 }
@@ -58,13 +92,29 @@ impl fmt::Debug for Movement {
 }
 
 impl NewEntries {
-    /// What the new entries say about money, in their order.
+    /// What a ledger does to hold what the bank lists, in this order. Applied twice, it has the same result, if a row's
+    /// key is account and [`Movement::id`], and adding a row that is there changes nothing.
     ///
     /// # Errors
     /// [`MovementError`] for the first one that does not say what it does to the account. A handler that returns it
     /// stops the account ([`PollError::Handler`](super::PollError::Handler)), and nothing is booked wrong.
-    pub fn movements(&self) -> Result<Vec<Movement>, MovementError> {
-        self.entries.iter().map(|new| Movement::of(new, self)).collect()
+    pub fn changes(&self) -> Result<Vec<LedgerChange>, MovementError> {
+        let mut changes = Vec::new();
+        for notice in &self.notices {
+            if let AccountNotice::Vanished { id, .. } = notice {
+                changes.push(LedgerChange::Remove { id: *id, because: Removal::Vanished });
+            }
+        }
+        for one in self.entries.iter().chain(&self.again) {
+            let replaced = match one.relation {
+                EntryRelation::Replaces(earlier) => Some(earlier),
+                EntryRelation::TextChanged => Some(one.id),
+                _ => None,
+            };
+            changes.extend(replaced.map(|id| LedgerChange::Remove { id, because: Removal::Replaced }));
+            changes.push(LedgerChange::Add(Movement::of(one, self)?));
+        }
+        Ok(changes)
     }
 
     /// The currency of the account, which is that of its entries: as the report states it, if there is one report.

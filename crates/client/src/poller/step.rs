@@ -2,6 +2,7 @@
 
 use super::error::PollError;
 use super::handler::NewEntries;
+use super::said::Said;
 use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, Slots};
@@ -10,8 +11,8 @@ use crate::{StatementError, StatementPage};
 use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
-    AccountId, AccountPoll, EntryIdentity, PageDecision, PollCommit, PollPosition, PollStep, PolledPage, Recorded,
-    ReplyFinding, SortOrder,
+    AccountId, AccountPoll, EntryIdentity, EntryLinks, PageDecision, PollCommit, PollPosition, PollStep, PolledPage,
+    Recorded, ReplyFinding, SortOrder, StatedAccount,
 };
 use bankrail_values::{StoreError, Timestamp, jitter};
 use std::sync::Arc;
@@ -120,8 +121,9 @@ impl Poller {
         let (page, attempt) = (&fetched.page, fetched.handed_over.saturating_add(1));
         let new = NewEntries::of(&polled.id, page, polled_entries(page, options.unbooked), &commit, attempt);
         let count = new.entries.len();
+        let said = Said::of(&new);
         let stopped = stopping.clone();
-        let outcome = if count == 0 {
+        let outcome = if new.says_nothing() {
             self.0.sink.record(&polled.id, &commit).await
         } else {
             let patience = Patience { timeout: options.handler_timeout, grace: options.grace, stopping };
@@ -131,6 +133,7 @@ impl Poller {
             Ok(Recorded::Committed) => {
                 tracing::debug!(account = self.label(index), new = count, "page recorded");
                 measure::new_entries(count);
+                said.tell(self.label(index));
                 let now = self.now();
                 if self.0.board.change(index, |row| row.recorded(now)).flatten().is_some() {
                     tracing::info!(account = self.label(index), "an account that was stopped is polled again");
@@ -326,7 +329,13 @@ impl Fetched {
         };
         let ordered = received.order() != Some(SortOrder::Backward) && !received.findings.iter().any(disordered);
         let entries = polled_entries(&page, unbooked).map(EntryIdentity::of).collect();
+        let links = polled_entries(&page, unbooked).map(EntryLinks::of).collect();
+        let stated = match page.document.reports.as_slice() {
+            [report] => StatedAccount::of(report),
+            _ => StatedAccount::default(),
+        };
         let polled = PolledPage::new(received.page.clone(), entries).day(page.day()).ordered(ordered);
+        let polled = polled.links(links).stated(stated);
         Self { page: Arc::new(page), polled, handed_over: 0, overtaken: 0 }
     }
 }

@@ -1,5 +1,7 @@
 //! The poller in paused time, with a bank that is a table.
 
+mod complaints;
+
 use super::handler::BoxError;
 use super::sink::{Patience, Plain, Sink};
 use super::source::{Fetching, Source};
@@ -41,6 +43,9 @@ struct Table {
     calls: Vec<Call>,
     /// The entries of every page, in place of those amounts.
     entries: Option<String>,
+    /// The currency of the account and the balances, as XML.
+    currency: &'static str,
+    balances: String,
     /// How long a call takes.
     takes: Duration,
     /// The cursor of every page, if not its index.
@@ -116,8 +121,10 @@ impl Bank {
         let xml = format!(
             "<Document xmlns='urn:iso:std:iso:20022:tech:xsd:camt.052.001.06'><BkToCstmrAcctRpt><GrpHdr><MsgId>m\
              </MsgId><CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm></GrpHdr><Rpt><Id>r</Id>\
-             <CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm><Acct><Id><Othr><Id>{account}</Id></Othr></Id></Acct>\
-             {}</Rpt></BkToCstmrAcctRpt></Document>",
+             <CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm><Acct><Id><Othr><Id>{account}</Id></Othr></Id>{}</Acct>\
+             {}{}</Rpt></BkToCstmrAcctRpt></Document>",
+            self.with(|table| table.currency),
+            self.with(|table| table.balances.clone()),
             self.with(|table| table.entries.clone()).unwrap_or_else(|| amounts.iter().map(entry).collect())
         )
         .replace('"', "'");
@@ -789,7 +796,11 @@ async fn movements(entries: &[String], options: PollerOptions) -> (Vec<Movement>
     let handler = move |new: NewEntries| {
         let taken = taken.clone();
         async move {
-            taken.lock().unwrap().extend(new.movements()?);
+            let added = new.changes()?.into_iter().filter_map(|change| match change {
+                LedgerChange::Add(movement) => Some(movement),
+                LedgerChange::Remove { .. } => None,
+            });
+            taken.lock().unwrap().extend(added);
             Ok(())
         }
     };

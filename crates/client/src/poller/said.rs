@@ -1,0 +1,45 @@
+//! What the log says of a page besides how many entries it has.
+
+use super::handler::NewEntries;
+use crate::measure;
+use bankrail_statement::{AccountNotice, EntryRelation};
+use std::collections::BTreeMap;
+
+/// How often each kind of notice is on a page, to be said when the page is recorded.
+pub(super) struct Said(BTreeMap<&'static str, u64>, String);
+
+/// What happens on ordinary days.
+const ORDINARY: [&str; 4] = ["may_replace", "replaced", "returned", "text_changed"];
+
+impl Said {
+    pub(super) fn of(new: &NewEntries) -> Self {
+        let mut counts = BTreeMap::new();
+        let mut count = |kind| *counts.entry(kind).or_default() += 1;
+        for entry in new.entries.iter().chain(&new.again) {
+            match &entry.relation {
+                EntryRelation::New { may_replace } if !may_replace.is_empty() => count("may_replace"),
+                EntryRelation::Replaces(_) => count("replaced"),
+                EntryRelation::Returned => count("returned"),
+                EntryRelation::TextChanged => count("text_changed"),
+                _ => {}
+            }
+            if entry.late {
+                count("late");
+            }
+        }
+        new.notices.iter().map(AccountNotice::kind).for_each(count);
+        Self(counts, new.request_key().to_string())
+    }
+
+    pub(super) fn tell(self, account: &str) {
+        for (notice, count) in self.0 {
+            measure::poll_notices(notice, count);
+            let request_key = &self.1;
+            if ORDINARY.contains(&notice) {
+                tracing::info!(account, notice, count, %request_key, "earlier entries have changed");
+            } else {
+                tracing::warn!(account, notice, count, %request_key, "the statement is not what was expected");
+            }
+        }
+    }
+}
