@@ -150,12 +150,16 @@ pub trait Outbox: Debug + Send + Sync {
 
     /// Records a delivery and the entry's new state in one step, and ends the lease. `false`: the lease is no longer
     /// the owner's, and nothing was recorded.
+    ///
+    /// `answered` is the endpoint if the delivery shows that it works. Its circuit is closed ([`Circuit::closed`]) in
+    /// the same step: whoever opened it, even if the delivery was under way before, and even if the answer is `false`.
     fn record<'a>(
         &'a self,
         id: EntryId,
         owner: LeaseOwner,
         delivery: &'a DeliveryRecord,
         disposition: Disposition,
+        answered: Option<&'a EndpointId>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
@@ -173,10 +177,6 @@ pub trait Outbox: Debug + Send + Sync {
     /// Joins a circuit with the one that is kept for an endpoint ([`Circuit::joined`]). Workers call it only when a
     /// circuit opens or a rest begins, so that it costs a healthy endpoint nothing.
     fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()>;
-
-    /// Closes the circuit of an endpoint that has answered a delivery which began after `openings`
-    /// ([`Circuit::closed`]).
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()>;
 
     /// Stops an endpoint. Stopping a stopped one changes nothing.
     fn stop_endpoint<'a>(
@@ -229,9 +229,13 @@ pub trait OutboxOperator: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, DropOutcome>;
 
-    /// Resumes an endpoint, whoever stopped it, and forgets its circuit; its pending entries go on. `false`: it was not
-    /// stopped.
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool>;
+    /// Lets deliveries to an endpoint go on now: whoever stopped it, it is stopped no longer; its circuit is forgotten;
+    /// and its pending entries that wait for a later time are due now. They are leased in the order of enqueueing, after
+    /// those that were due before, and their deliveries are counted on. `false`: it was not stopped.
+    ///
+    /// An engine may do so in pieces, each of which is durable before the next. It does the last of it when all entries
+    /// are due.
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool>;
 
     /// Returns the stopped endpoints, by name.
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>>;

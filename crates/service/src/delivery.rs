@@ -5,8 +5,9 @@
 //!   - It refuses a message that breaks the specification.
 //!   - It repeats a failed delivery on a schedule with jitter, and not before a `Retry-After`, which after 429 and 503
 //!     applies to all messages to the endpoint.
-//!   - It stops an endpoint that answers 410, and pauses one that keeps failing. The outbox keeps both, so that all
-//!     dispatchers over it act alike.
+//!   - It stops an endpoint that answers 410, and pauses one that keeps failing, until it answers. The outbox keeps
+//!     both, so that all dispatchers over it act alike.
+//!   - It sends all that waits for an endpoint now, on order: [`Dispatcher::resume`].
 //!   - It records every delivery, without payload.
 //!   - It tells what it is doing: [`Dispatcher::snapshot`].
 //! - [`Requests`] is the provider's record of the requests that outcomes answer.

@@ -56,7 +56,10 @@ pub(super) enum Command {
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Resume deliveries to an endpoint, also to one that answered 410 or was left alone after failures
+    /// Resume deliveries to an endpoint: send all that waits for it now
+    ///
+    /// For when a receiver is back: its endpoint is no longer paused, stopped after its answer 410, or left alone after
+    /// failures, and its messages do not wait for the schedule.
     #[command(after_help = "Example:\n  bankrail provider outbox resume democustomer")]
     Resume {
         /// The endpoint
@@ -108,9 +111,11 @@ pub(super) async fn run(command: &Command, folders: &Folders, output: &mut Outpu
             output.line(format_args!("{}: paused", shown(endpoint.as_ref())))?;
         }
         Command::Resume { endpoint } => {
-            let was_stopped = outbox.resume_endpoint(endpoint).await.map_err(failed)?;
+            let was_stopped = outbox.resume_endpoint(endpoint, SystemClock.now()).await.map_err(failed)?;
             let what = if was_stopped { "resumed" } else { "was not stopped, and is not left alone any more" };
-            output.line(format_args!("{}: {what}", shown(endpoint.as_ref())))?;
+            let due = outbox.counts(Some(endpoint)).await.map_err(failed)?.pending;
+            let due = counted(due, "message is", "messages are");
+            output.line(format_args!("{}: {what}; {due} due now", shown(endpoint.as_ref())))?;
         }
     }
     Ok(Outcome::Fine)

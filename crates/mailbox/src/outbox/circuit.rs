@@ -4,7 +4,9 @@ use super::EndpointId;
 use bankrail_values::Timestamp;
 
 /// The circuit of an endpoint, shared by all workers over one outbox and kept over a restart. An endpoint without one
-/// is healthy. Workers decide when it opens and for how long; an outbox keeps it and leases by it.
+/// is healthy. Workers decide when it opens and for how long; an outbox keeps it and leases by it. The first delivery
+/// that the endpoint answers closes it ([`Outbox::record`](super::Outbox::record)), whichever worker makes it and
+/// whenever it began.
 ///
 /// - Open or at rest, its entries are not leased ([`Circuit::is_held`]).
 /// - Once it has opened, and until it is closed, at most one entry of the endpoint is under lease at once, those of all
@@ -48,14 +50,10 @@ impl Circuit {
         Self { rests_until: self.rests_until.max(news.rests_until), ..opening }
     }
 
-    /// Returns the circuit after the endpoint answered a delivery that began after `openings`, for engines. A circuit
-    /// that has opened since is unchanged. Of any other only a rest that lasts beyond now remains; `None` if there is
-    /// no such rest.
+    /// Returns the circuit after the endpoint answered a delivery, for engines. Only a rest that lasts beyond now
+    /// remains; `None` if there is no such rest.
     #[must_use]
-    pub fn closed(self, openings: u32, now: Timestamp) -> Option<Self> {
-        if self.openings > openings {
-            return Some(self);
-        }
+    pub fn closed(self, now: Timestamp) -> Option<Self> {
         let rests_until = self.rests_until.filter(|until| now < *until)?;
         Some(Self { rests_until: Some(rests_until), ..Self::default() })
     }

@@ -170,8 +170,14 @@ impl Outbox for ModelOutbox {
         owner: LeaseOwner,
         delivery: &'a DeliveryRecord,
         disposition: Disposition,
+        answered: Option<&'a EndpointId>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
+        if let Some(endpoint) = answered {
+            let mut state = self.state();
+            let rest = state.circuits.remove(endpoint).and_then(|circuit| circuit.closed(now));
+            state.circuits.extend(rest.map(|rest| (endpoint.clone(), rest)));
+        }
         ready(self.as_owner(id, owner, |stored| {
             stored.lease = None;
             stored.deliveries.push(delivery.clone());
@@ -216,15 +222,6 @@ impl Outbox for ModelOutbox {
         let mut state = self.state();
         let kept = state.circuits.get(endpoint).copied().unwrap_or_default();
         state.circuits.insert(endpoint.clone(), kept.joined(circuit));
-        ready(())
-    }
-
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
-        let mut state = self.state();
-        let kept = state.circuits.remove(endpoint).and_then(|kept| kept.closed(openings, now));
-        if let Some(kept) = kept {
-            state.circuits.insert(endpoint.clone(), kept);
-        }
         ready(())
     }
 
@@ -321,8 +318,13 @@ impl OutboxOperator for ModelOutbox {
         ready(outcome)
     }
 
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool> {
         let mut state = self.state();
+        for entry in state.stored.iter_mut().map(|stored| &mut stored.entry) {
+            if entry.message.endpoint == *endpoint && entry.state == OutboxState::Pending {
+                entry.due = entry.due.min(now);
+            }
+        }
         state.circuits.remove(endpoint);
         let length = state.stopped.len();
         state.stopped.retain(|stopped| stopped.endpoint != *endpoint);

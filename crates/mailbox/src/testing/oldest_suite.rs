@@ -33,10 +33,12 @@ pub(super) async fn oldest_in_outbox(outbox: &impl OutboxStore) {
     assert_eq!(outbox.oldest_pending().await.expect("store"), Some(at(200)), "a leased entry still waits");
     for entry in leased {
         let record = DeliveryRecord { started_at: at(500), duration: Duration::ZERO, status: Some(200), note: None };
-        assert!(outbox.record(entry.id, owner(1), &record, Disposition::Delivered, at(600)).await.expect("record"));
+        assert!(
+            outbox.record(entry.id, owner(1), &record, Disposition::Delivered, None, at(600)).await.expect("record")
+        );
     }
     assert_eq!(outbox.oldest_pending().await.expect("store"), Some(at(300)), "a delivered entry no longer waits");
-    outbox.resume_endpoint(&endpoint("a")).await.expect("resume");
+    outbox.resume_endpoint(&endpoint("a"), at(600)).await.expect("resume");
     assert_eq!(outbox.oldest_pending().await.expect("store"), Some(at(100)));
 }
 

@@ -72,10 +72,12 @@ pub async fn outbox_suite<O: OutboxStore>(mut make: impl AsyncFnMut() -> O) {
     delivered_entries_are_forgotten(&make().await).await;
     circuits::held_endpoints_are_left_alone(&make().await).await;
     circuits::a_trial_is_one_entry_of_all_workers(&make().await).await;
-    circuits::circuits_are_joined_and_closed(&make().await).await;
+    circuits::circuits_are_joined_and_forgotten(&make().await).await;
+    circuits::the_first_success_closes_the_circuit(&make().await).await;
     operators::entries_are_listed_without_payload(&make().await).await;
     operators::dropped_entries_are_never_delivered(&make().await).await;
     operators::all_dead_letters_of_an_endpoint_are_resent(&make().await).await;
+    operators::what_waits_for_a_resumed_endpoint_is_due_now(&make().await).await;
     operators::backlogs_are_told_by_endpoint(&make().await).await;
     for seed in 0..4 {
         outbox_against_model(&make().await, seed, 300).await;
@@ -136,7 +138,7 @@ async fn leases_run_out(outbox: &impl OutboxStore) {
         [id],
         "a message is free again exactly at the end of its lease"
     );
-    let late = outbox.record(id, owner(1), &delivery(1), Disposition::Delivered, at(13)).await.expect("record");
+    let late = outbox.record(id, owner(1), &delivery(1), Disposition::Delivered, None, at(13)).await.expect("record");
     assert!(!late, "an owner whose lease was taken over records nothing");
     assert!(
         !outbox.release(id, owner(1), at(13)).await.expect("release"),
@@ -153,7 +155,7 @@ async fn leases_run_out(outbox: &impl OutboxStore) {
         [id],
         "a released message is leased at the time that its owner named"
     );
-    let own = outbox.record(id, owner(1), &delivery(1), Disposition::Delivered, at(50)).await.expect("record");
+    let own = outbox.record(id, owner(1), &delivery(1), Disposition::Delivered, None, at(50)).await.expect("record");
     assert!(own, "an owner whose lease is over may record a delivery if nobody took the message over");
 }
 
@@ -172,7 +174,7 @@ async fn all_leases_of_an_owner_are_given_back(outbox: &impl OutboxStore) {
     assert_eq!(outbox.release_all(&lost).await.expect("release"), 0, "they were given back before");
     let again = ids(&outbox.lease(all(lease(5, 99)), at(1)).await.expect("lease"));
     assert_eq!(again, [stored[0], stored[1], stored[3]], "they are free, and due as before");
-    let recorded = outbox.record(stored[2], owner(2), &delivery(1), Disposition::Delivered, at(2)).await;
+    let recorded = outbox.record(stored[2], owner(2), &delivery(1), Disposition::Delivered, None, at(2)).await;
     assert!(recorded.expect("record"), "what is another owner's stays so");
 }
 
@@ -184,7 +186,7 @@ async fn deliveries_are_recorded(outbox: &impl OutboxStore) {
         now += 10;
         assert!(
             outbox
-                .record(id, owner(1), &delivery(number), Disposition::RetryAt(at(now)), at(now))
+                .record(id, owner(1), &delivery(number), Disposition::RetryAt(at(now)), None, at(now))
                 .await
                 .expect("record")
         );
@@ -192,8 +194,8 @@ async fn deliveries_are_recorded(outbox: &impl OutboxStore) {
         assert_eq!((u64::from(entry.deliveries), entry.due), (number + 1, at(now)), "deliveries are counted");
     }
     outbox.lease(all(lease(1, now + 5)), at(now)).await.expect("lease");
-    assert!(outbox.record(id, owner(1), &delivery(3), Disposition::Delivered, at(now)).await.expect("record"));
-    let again = outbox.record(id, owner(1), &delivery(4), Disposition::Delivered, at(now)).await.expect("record");
+    assert!(outbox.record(id, owner(1), &delivery(3), Disposition::Delivered, None, at(now)).await.expect("record"));
+    let again = outbox.record(id, owner(1), &delivery(4), Disposition::Delivered, None, at(now)).await.expect("record");
     assert!(!again, "a delivered entry takes no more deliveries");
     assert!(
         outbox.lease(all(lease(1, 999)), at(999)).await.expect("lease").is_empty(),
@@ -230,7 +232,10 @@ async fn endpoints_have_bounds(outbox: &impl OutboxStore) {
         "a second stop of an endpoint changes neither its time nor its reason"
     );
     assert!(
-        outbox.record(stored[2], owner(1), &delivery(1), Disposition::RetryAt(at(12)), at(12)).await.expect("record")
+        outbox
+            .record(stored[2], owner(1), &delivery(1), Disposition::RetryAt(at(12)), None, at(12))
+            .await
+            .expect("record")
     );
     outbox.enqueue(&outgoing(1, 6), at(12)).await.expect("a stopped endpoint's messages are kept");
     assert_eq!(outbox.next_due().await.expect("next due"), Some(at(20)), "a stopped endpoint is never due");
@@ -240,9 +245,9 @@ async fn endpoints_have_bounds(outbox: &impl OutboxStore) {
         [stored[3]],
         "a lease takes as many messages as its limit says, and none of a stopped endpoint"
     );
-    assert!(outbox.resume_endpoint(&endpoint(1)).await.expect("resume"));
+    assert!(outbox.resume_endpoint(&endpoint(1), at(60)).await.expect("resume"));
     assert!(
-        !outbox.resume_endpoint(&endpoint(1)).await.expect("resume"),
+        !outbox.resume_endpoint(&endpoint(1), at(60)).await.expect("resume"),
         "an endpoint that is not stopped is not resumed again"
     );
     let leased = outbox.lease(all(lease(3, 90)), at(60)).await.expect("lease");
@@ -273,7 +278,7 @@ async fn only_leases_that_last_count(outbox: &impl OutboxStore) {
         "no message is leased while both places of the endpoint are taken"
     );
     assert!(
-        !outbox.record(stored[1], owner(1), &delivery(1), Disposition::Delivered, at(29)).await.expect("record"),
+        !outbox.record(stored[1], owner(1), &delivery(1), Disposition::Delivered, None, at(29)).await.expect("record"),
         "an owner whose lease was taken over records nothing"
     );
     let leased = outbox.lease(request(3, 90), at(40)).await.expect("lease");
@@ -313,7 +318,7 @@ async fn the_round_goes_on_after_the_last_one(outbox: &impl OutboxStore) {
     for now in 1..=9 {
         let request = LeaseRequest::new(lease(1, 90), 1).after(last.as_ref());
         let entry = outbox.lease(request, at(now)).await.expect("lease").remove(0);
-        let recorded = outbox.record(entry.id, owner(1), &delivery(now), Disposition::Delivered, at(now)).await;
+        let recorded = outbox.record(entry.id, owner(1), &delivery(now), Disposition::Delivered, None, at(now)).await;
         assert!(recorded.expect("record"));
         order.push(entry.message.endpoint.clone());
         last = Some(entry.message.endpoint);
@@ -360,7 +365,9 @@ async fn dead_letters_are_sent_again(outbox: &impl OutboxStore) {
     }
     outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease");
     for id in &stored {
-        assert!(outbox.record(*id, owner(1), &delivery(1), Disposition::DeadLetter, at(1)).await.expect("record"));
+        assert!(
+            outbox.record(*id, owner(1), &delivery(1), Disposition::DeadLetter, None, at(1)).await.expect("record")
+        );
     }
     assert!(outbox.lease(all(lease(1, 99)), at(50)).await.expect("lease").is_empty(), "dead letters are not leased");
     assert!(outbox.resend(stored[0], at(60)).await.expect("resend"));
@@ -382,7 +389,7 @@ async fn dead_letters_are_sent_again(outbox: &impl OutboxStore) {
 async fn delivered_entries_are_forgotten(outbox: &impl OutboxStore) {
     let first = outbox.enqueue(&outgoing(1, 1), at(0)).await.expect("enqueue").id();
     outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease");
-    outbox.record(first, owner(1), &delivery(1), Disposition::Delivered, at(5)).await.expect("record");
+    outbox.record(first, owner(1), &delivery(1), Disposition::Delivered, None, at(5)).await.expect("record");
     outbox.enqueue(&outgoing(1, 2), at(0)).await.expect("enqueue");
     assert_eq!(
         outbox.forget(at(5)).await.expect("forget"),
@@ -430,7 +437,7 @@ pub async fn outbox_against_model(outbox: &impl OutboxStore, seed: u64, steps: u
         let delivery = delivery(u64::from(step));
         let context = format!("seed {seed}, step {step}");
         let now = at(now);
-        match random.below(17) {
+        match random.below(16) {
             0..=3 => {
                 let got = outbox.enqueue(&message, now).await.map_err(|error| error.kind());
                 let want = model.enqueue(&message, now).await.map_err(|error| error.kind());
@@ -463,9 +470,10 @@ pub async fn outbox_against_model(outbox: &impl OutboxStore, seed: u64, steps: u
                     1 => Disposition::DeadLetter,
                     _ => Disposition::RetryAt(due),
                 };
-                let got = outbox.record(theirs, lease.owner, &delivery, disposition, now).await.expect("store");
-                let want = model.record(id, lease.owner, &delivery, disposition, now).await.expect("store");
-                assert_eq!(got, want, "record, {context}");
+                let answered = (random.below(2) == 0).then_some(&to);
+                let got = outbox.record(theirs, lease.owner, &delivery, disposition, answered, now);
+                let want = model.record(id, lease.owner, &delivery, disposition, answered, now);
+                assert_eq!(got.await.expect("store"), want.await.expect("store"), "record, {context}");
             }
             8 if random.below(3) == 0 => {
                 let got = outbox.release_all(&[lease.owner]).await.expect("store");
@@ -514,14 +522,9 @@ pub async fn outbox_against_model(outbox: &impl OutboxStore, seed: u64, steps: u
                 outbox.hold_endpoint(&to, circuit).await.expect("store");
                 model.hold_endpoint(&to, circuit).await.expect("store");
             }
-            15 => {
-                let openings = u32::try_from(random.below(3)).unwrap_or(0);
-                outbox.close_circuit(&to, openings, now).await.expect("store");
-                model.close_circuit(&to, openings, now).await.expect("store");
-            }
             _ => {
-                let got = outbox.resume_endpoint(&to).await.expect("store");
-                assert_eq!(got, model.resume_endpoint(&to).await.expect("store"), "resume, {context}");
+                let got = outbox.resume_endpoint(&to, now).await.expect("store");
+                assert_eq!(got, model.resume_endpoint(&to, now).await.expect("store"), "resume, {context}");
             }
         }
         let got = outbox.find(theirs).await.expect("store");

@@ -86,11 +86,10 @@ fn an_endpoint_is_held_until_the_later_of_both() {
     }
     assert_eq!(first.joined(circuit(1, Some(99), None)), first, "news of the same opening is none");
 
-    // A worker closes the openings that it knew of.
-    assert_eq!(second.closed(1, at(0)), Some(second));
-    assert_eq!(second.closed(2, at(14)), Some(circuit(0, None, Some(15))));
-    assert_eq!(second.closed(2, at(15)), None);
-    assert_eq!(circuit(2, Some(20), None).closed(3, at(0)), None);
+    // An answer ends all but a rest.
+    assert_eq!(second.closed(at(14)), Some(circuit(0, None, Some(15))));
+    assert_eq!(second.closed(at(15)), None);
+    assert_eq!(circuit(2, Some(20), None).closed(at(0)), None);
 }
 
 /// The numbers of the entries that are chosen, in order. A candidate has its endpoint, its turn and whether it is slow.

@@ -12,8 +12,10 @@ bankrail_values::options! {
     ///
     /// Each dispatcher counts the failures that it sees itself. The first one to see enough of them opens the circuit
     /// for all dispatchers over the outbox. After the pause one message is delivered as a trial, whichever dispatcher
-    /// leases it; its outcome closes the circuit or opens it for longer. Deliveries that began before the circuit
-    /// opened do neither.
+    /// leases it; if it fails, the circuit opens for longer. The first delivery that the endpoint answers closes the
+    /// circuit: the trial, or one that was under way when the circuit opened, of whichever dispatcher. So does
+    /// [`Dispatcher::resume`](super::Dispatcher::resume). A failure of a delivery that began before the circuit opened
+    /// does not prolong it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct BreakerPolicy {
         /// How many failures in a row, seen by one dispatcher, open the circuit. Default: 5.
@@ -63,14 +65,6 @@ pub(super) struct Ended {
     pub(super) at: Timestamp,
 }
 
-/// What a delivery changes in the circuit that the outbox keeps. Usually it changes nothing, and nothing is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Change {
-    /// Closes it, unless it has opened since this many openings.
-    pub(super) closes: Option<u32>,
-    pub(super) holds: Option<Circuit>,
-}
-
 /// The failures in a row of one endpoint that one dispatcher has seen.
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
@@ -78,18 +72,14 @@ pub(super) struct Breaker {
 }
 
 impl Breaker {
-    pub(super) fn after(&mut self, delivery: Ended, policy: &BreakerPolicy) -> Change {
+    /// What the outbox is to join with the circuit that it keeps: an opening or a rest. Usually there is neither.
+    pub(super) fn after(&mut self, delivery: Ended, policy: &BreakerPolicy) -> Option<Circuit> {
         let openings = delivery.circuit.map_or(0, |circuit| circuit.openings);
-        let mut change = Change::default();
         let rest = delivery.rest.filter(|rest| !rest.is_zero());
         let rests_until = rest.map(|rest| delivery.at.saturating_add(rest));
         let mut news = Circuit { rests_until, ..Circuit::default() };
         match delivery.health {
-            // Even if it refused the message.
-            Health::Good => {
-                self.failures = 0;
-                change.closes = delivery.circuit.map(|circuit| circuit.openings);
-            }
+            Health::Good => self.failures = 0,
             Health::Bad => {
                 self.failures = self.failures.saturating_add(1);
                 if openings > 0 || self.failures >= policy.failures {
@@ -100,8 +90,7 @@ impl Breaker {
             }
             Health::Unknown => {}
         }
-        change.holds = news.held_until().map(|_| news);
-        change
+        news.held_until().map(|_| news)
     }
 
     pub(super) fn failures(&self) -> u32 {
@@ -125,27 +114,25 @@ mod tests {
         Circuit { openings, open_until: Some(at(until)), rests_until: None }
     }
 
-    const NOTHING: Change = Change { closes: None, holds: None };
-
     #[test]
-    fn opens_after_failures_in_a_row_and_closes_after_a_good_trial() {
+    fn opens_after_failures_in_a_row() {
         let policy = BreakerPolicy::default();
         let mut breaker = Breaker::default();
         for health in [Health::Bad, Health::Bad, Health::Bad, Health::Bad, Health::Good] {
-            assert_eq!(breaker.after(ended(None, health, 0), &policy), NOTHING);
+            assert_eq!(breaker.after(ended(None, health, 0), &policy), None);
         }
         for health in [Health::Bad, Health::Bad, Health::Unknown, Health::Bad, Health::Bad] {
-            assert_eq!(breaker.after(ended(None, health, 0), &policy), NOTHING);
+            assert_eq!(breaker.after(ended(None, health, 0), &policy), None);
         }
         let opened = breaker.after(ended(None, Health::Bad, 0), &policy);
-        assert_eq!(opened, Change { closes: None, holds: Some(open(1, 30)) });
-        let good = breaker.after(ended(opened.holds, Health::Good, 31), &policy);
-        assert_eq!(good, Change { closes: Some(1), holds: None });
-        assert_eq!(
-            breaker.after(ended(opened.holds, Health::Unknown, 31), &policy),
-            NOTHING,
-            "the next one is a trial"
-        );
+        assert_eq!(opened, Some(open(1, 30)));
+        for health in [Health::Good, Health::Unknown] {
+            assert_eq!(
+                breaker.after(ended(opened, health, 31), &policy),
+                None,
+                "after {health:?} it is not held again"
+            );
+        }
     }
 
     #[test]
@@ -156,11 +143,11 @@ mod tests {
         let mut now = 0;
         for (openings, pause) in (1..).zip([30, 60, 120, 240, 480, 600, 600]) {
             let mut breaker = Breaker { failures: if openings == 1 { 4 } else { 0 } };
-            circuit = breaker.after(ended(circuit, Health::Bad, now), &policy).holds;
+            circuit = breaker.after(ended(circuit, Health::Bad, now), &policy);
             assert_eq!(circuit, Some(open(openings, now + pause)));
             now += pause;
         }
-        let highest = Breaker::default().after(ended(Some(open(u32::MAX, 0)), Health::Bad, 0), &policy).holds;
+        let highest = Breaker::default().after(ended(Some(open(u32::MAX, 0)), Health::Bad, 0), &policy);
         assert_eq!(highest, Some(open(u32::MAX, 600)));
     }
 
@@ -168,10 +155,9 @@ mod tests {
     fn deliveries_that_began_before_the_circuit_opened_do_not_lengthen_it() {
         let policy = BreakerPolicy::new().failures(1);
         let mut breaker = Breaker::default();
-        let first = breaker.after(ended(None, Health::Bad, 0), &policy).holds.unwrap();
-        let late = breaker.after(ended(None, Health::Bad, 20), &policy).holds.unwrap();
+        let first = breaker.after(ended(None, Health::Bad, 0), &policy).unwrap();
+        let late = breaker.after(ended(None, Health::Bad, 20), &policy).unwrap();
         assert_eq!(first.joined(late), first);
-        assert_eq!(breaker.after(ended(None, Health::Good, 20), &policy), NOTHING, "nor end it");
     }
 
     #[test]
@@ -190,14 +176,14 @@ mod tests {
         let mut breaker = Breaker::default();
         let mut rest = |seconds| {
             let asked = Ended { rest: Some(Duration::from_secs(seconds)), ..ended(None, Health::Bad, 0) };
-            breaker.after(asked, &policy).holds.unwrap()
+            breaker.after(asked, &policy).unwrap()
         };
         let (long, short) = (rest(60), rest(20));
         assert_eq!(long, Circuit { rests_until: Some(at(60)), ..Circuit::default() });
         assert_eq!(long.joined(short), long);
         let at_once = Ended { rest: Some(Duration::ZERO), ..ended(None, Health::Unknown, 0) };
-        assert_eq!(Breaker::default().after(at_once, &policy), NOTHING);
-        let rests = long.closed(1, at(59)).unwrap();
+        assert_eq!(Breaker::default().after(at_once, &policy), None);
+        let rests = long.closed(at(59)).unwrap();
         assert!(rests.is_held(at(59)) && !rests.is_held(at(60)), "an answer does not end it");
     }
 }

@@ -13,7 +13,7 @@ use self::leases::{Leases, end_lease};
 use self::pauses::Pauses;
 use self::places::{Free, Places};
 use self::running::Running;
-use super::breaker::{Change, Ended, Health};
+use super::breaker::{Ended, Health};
 use super::endpoint::{Endpoints, Known};
 use super::post::{Outcome, Stored, Terms, post};
 use super::snapshot::DispatcherSnapshot;
@@ -21,8 +21,8 @@ use super::transport::Transport;
 use crate::measure;
 use bankrail_http::{CpuPool, FORGET_EVERY, Recurring};
 use bankrail_mailbox::{
-    DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, Intervention, Lease, LeaseOwner, LeaseRequest,
-    OutboxEntry, OutboxStore, Outgoing,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointId, Enqueued, Intervention, Lease, LeaseOwner,
+    LeaseRequest, OutboxEntry, OutboxStore, Outgoing,
 };
 use bankrail_values::{Clock, RandomnessError, StoreError, Timestamp, jitter, random_bytes};
 use bankrail_webhook::sender::RequestMismatchError;
@@ -39,6 +39,24 @@ use tokio::time::Instant;
 /// Delivers each message of an [outbox](OutboxStore) at least once (Specification: "Events", delivery rules).
 ///
 /// Cheap to clone; clones share everything. Several dispatchers, in one process or in many, may run over one outbox.
+///
+/// While a receiver is down:
+/// - Each message waits by the schedule ([`DispatcherOptions::schedule`]): 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h,
+///   20 h and 24 h after its failed deliveries, each up to 20 % more or less. Then it is a dead letter, and waits for
+///   [`Dispatcher::resend`].
+/// - After five failures in a row, deliveries to the endpoint are paused ([`DispatcherOptions::breaker`]): for 30 s, and
+///   twice as long each time, up to 10 min. The first delivery that the receiver answers ends it.
+///
+/// [`Dispatcher::resume`] ends both waits: it sends all that waits for an endpoint now.
+///
+/// ```
+/// use bankrail_mailbox::Schedule;
+/// use bankrail_service::delivery::DispatcherOptions;
+/// use std::time::Duration;
+/// // Four deliveries: at once, and 10 s, 1 min and 1 h after a failed one, each up to 20 % more or less.
+/// let options = DispatcherOptions::new().schedule(Schedule::new([0, 10, 60, 3600].map(Duration::from_secs), 20));
+/// # drop(options);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
     shared: Arc<Shared>,
@@ -346,9 +364,11 @@ impl Shared {
         known.set_slow(took >= self.options.slow_after);
         let health = self.options.breaker.judge(outcome.health, took);
         let rest = outcome.rest().map(|asked| self.options.schedule.granted(asked));
-        let change = known.after(Ended { circuit: entry.circuit, health, rest, at: ended }, &self.options.breaker);
+        let news = known.after(Ended { circuit: entry.circuit, health, rest, at: ended }, &self.options.breaker);
         // Before the lease ends with the record, so that no other entry is leased meanwhile.
-        self.keep(&entry.message.endpoint, change, ended).await;
+        if let Some(news) = news {
+            self.hold(&entry.message.endpoint, news).await;
+        }
         let record = DeliveryRecord { started_at: now, duration: took, status: outcome.status, note: outcome.note };
         let next = self.next(&entry, &outcome, ended).await;
         measure::delivery::delivered(&entry.message.kind, next == Disposition::Delivered, outcome.note, took);
@@ -366,7 +386,9 @@ impl Shared {
             duration_ms = u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
             "delivery made"
         );
-        let record = || self.outbox.record(entry.id, owner, &record, next, ended);
+        // Even if it refused the message.
+        let answered = (health == Health::Good).then_some(&entry.message.endpoint);
+        let record = || self.outbox.record(entry.id, owner, &record, next, answered, ended);
         match end_lease(entry.id, ends, leave, record).await {
             Ok(true) => {}
             // It took longer than the lease, and another worker has the entry: two deliveries are allowed. Or an
@@ -405,16 +427,13 @@ impl Shared {
         })
     }
 
-    /// Keeps what a delivery changes in its endpoint's circuit.
-    async fn keep(&self, endpoint: &EndpointId, change: Change, now: Timestamp) {
-        if let Some(openings) = change.closes {
-            log_unkept(endpoint, self.outbox.close_circuit(endpoint, openings, now).await);
+    /// Pauses deliveries to an endpoint, for all dispatchers over the outbox.
+    async fn hold(&self, endpoint: &EndpointId, circuit: Circuit) {
+        if let Some(until) = circuit.open_until {
+            tracing::warn!(%endpoint, %until, "deliveries to an endpoint that keeps failing are paused");
         }
-        if let Some(circuit) = change.holds {
-            if let Some(until) = circuit.open_until {
-                tracing::warn!(%endpoint, %until, "deliveries to an endpoint that keeps failing are paused");
-            }
-            log_unkept(endpoint, self.outbox.hold_endpoint(endpoint, circuit).await);
+        if let Err(error) = self.outbox.hold_endpoint(endpoint, circuit).await {
+            tracing::error!(%endpoint, %error, "the circuit of an endpoint could not be kept");
         }
     }
 
@@ -473,12 +492,6 @@ fn task_of(ended: Result<(Id, ()), JoinError>) -> Id {
     match ended {
         Ok((task, ())) => task,
         Err(error) => error.id(),
-    }
-}
-
-fn log_unkept(endpoint: &EndpointId, kept: Result<(), StoreError>) {
-    if let Err(error) = kept {
-        tracing::error!(%endpoint, %error, "the circuit of an endpoint could not be kept");
     }
 }
 

@@ -1,12 +1,12 @@
 //! The customers' receivers.
 
-use super::breaker::{Breaker, BreakerPolicy, Change, Ended};
+use super::breaker::{Breaker, BreakerPolicy, Ended};
 use super::snapshot::{CircuitState, EndpointSnapshot};
 use bankrail_http::names::{API_KEY, is_reserved};
 use bankrail_http::{CpuPool, EndpointUrl};
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
-use bankrail_mailbox::{EndpointCircuit, EndpointId};
+use bankrail_mailbox::{Circuit, EndpointCircuit, EndpointId};
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_values::{SecretString, Timestamp};
 use bankrail_webhook::MessageKind;
@@ -211,8 +211,8 @@ impl Endpoints {
 }
 
 impl Known {
-    /// What a delivery changes in the receiver's circuit.
-    pub(super) fn after(&self, delivery: Ended, policy: &BreakerPolicy) -> Change {
+    /// What the outbox is to join with the receiver's circuit after a delivery.
+    pub(super) fn after(&self, delivery: Ended, policy: &BreakerPolicy) -> Option<Circuit> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner).after(delivery, policy)
     }
 

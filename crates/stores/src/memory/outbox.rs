@@ -53,8 +53,19 @@ impl Outbox for MemoryOutbox {
         lease(request: LeaseRequest<'a>, now: Timestamp) -> Vec<OutboxEntry> =
             messages => Ok(messages.lease(request, now));
         record(
-            id: EntryId, owner: LeaseOwner, delivery: &'a DeliveryRecord, disposition: Disposition, now: Timestamp
-        ) -> bool = messages => Ok(messages.record(id, owner, delivery, disposition, now));
+            id: EntryId,
+            owner: LeaseOwner,
+            delivery: &'a DeliveryRecord,
+            disposition: Disposition,
+            answered: Option<&'a EndpointId>,
+            now: Timestamp
+        ) -> bool = messages => {
+            if let Some(endpoint) = answered {
+                let rest = messages.circuits.remove(endpoint).and_then(|circuit| circuit.closed(now));
+                messages.circuits.extend(rest.map(|rest| (endpoint.clone(), rest)));
+            }
+            Ok(messages.record(id, owner, delivery, disposition, now))
+        };
         release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool = messages => {
             let Some(stored) = messages.owned(id, owner) else { return Ok(false) };
             stored.lease = None;
@@ -76,12 +87,6 @@ impl Outbox for MemoryOutbox {
         hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = messages => {
             let kept = messages.circuits.entry(endpoint.clone()).or_default();
             *kept = kept.joined(circuit);
-            Ok(())
-        };
-        close_circuit(endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> () = messages => {
-            if let Some(rest) = messages.circuits.remove(endpoint).and_then(|kept| kept.closed(openings, now)) {
-                messages.circuits.insert(endpoint.clone(), rest);
-            }
             Ok(())
         };
         stop_endpoint(endpoint: &'a EndpointId, intervention: &'a Intervention, now: Timestamp) -> () = messages => {
@@ -108,7 +113,8 @@ impl OutboxOperator for MemoryOutbox {
             messages => Ok(messages.resend_all(endpoint, now));
         drop_entry(id: EntryId, intervention: &'a Intervention, now: Timestamp) -> DropOutcome =
             messages => Ok(messages.drop_entry(id, intervention, now));
-        resume_endpoint(endpoint: &'a EndpointId) -> bool = messages => {
+        resume_endpoint(endpoint: &'a EndpointId, now: Timestamp) -> bool = messages => {
+            messages.make_due(endpoint, now);
             messages.circuits.remove(endpoint);
             Ok(messages.stopped.remove(endpoint).is_some())
         };

@@ -61,11 +61,15 @@ const RELEASE_ALL: &str = concat!(
         AND lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)"
 );
 
-/// Adds a delivery to the messages of `entry`.
+/// Adds a delivery to the messages of `entry`, and closes the circuit of an endpoint as `Circuit::closed` does.
 macro_rules! with_delivery {
     ($($entry:expr),+) => {
         concat!(
-            "WITH entry AS (",
+            "WITH closed AS (
+                DELETE FROM bankrail_circuit WHERE endpoint = $8 AND (rests_until IS NULL OR rests_until <= $7)),
+            resting AS (
+                UPDATE bankrail_circuit SET openings = 0, open_until = NULL WHERE endpoint = $8 AND rests_until > $7),
+            entry AS (",
             $($entry,)+
             " INSERT INTO bankrail_delivery (entry, number, started, duration, status, note)
             SELECT entry, 1 + (SELECT coalesce(max(number), 0) FROM bankrail_delivery WHERE entry = $1), $3, $4, $5, $6
@@ -75,7 +79,7 @@ macro_rules! with_delivery {
 }
 
 const RETRY: &str = with_delivery!(
-    "UPDATE bankrail_outbox_queue SET due = $7, deliveries = deliveries + 1, owner = NULL, until = NULL, lease = NULL,
+    "UPDATE bankrail_outbox_queue SET due = $9, deliveries = deliveries + 1, owner = NULL, until = NULL, lease = NULL,
         freed = ",
     written!("bankrail_outbox_cursor"),
     " WHERE entry = $1 AND owner = $2 RETURNING entry)"
@@ -85,7 +89,7 @@ const FINISH: &str = with_delivery!(
     "DELETE FROM bankrail_outbox_queue WHERE entry = $1 AND owner = $2 RETURNING entry, endpoint, due, deliveries),
     finished AS (
         INSERT INTO bankrail_outbox_finished (entry, endpoint, state, due, deliveries, finished)
-        SELECT entry, endpoint, $8, due, deliveries + 1, $7 FROM entry)"
+        SELECT entry, endpoint, $9, due, deliveries + 1, $7 FROM entry)"
 );
 
 const DELIVERIES: &str =
@@ -117,8 +121,13 @@ impl Outbox for PostgresOutbox {
         each enqueue(message: &'a Outgoing, now: Timestamp) -> Enqueued = s => enqueue(s, message, now);
         own lease(request: LeaseRequest<'a>, now: Timestamp) -> Vec<OutboxEntry> = s => lease::lease(s, request, now);
         each record(
-            id: EntryId, owner: LeaseOwner, delivery: &'a DeliveryRecord, disposition: Disposition, now: Timestamp
-        ) -> bool = s => record(s, id, owner, delivery, disposition, now);
+            id: EntryId,
+            owner: LeaseOwner,
+            delivery: &'a DeliveryRecord,
+            disposition: Disposition,
+            answered: Option<&'a EndpointId>,
+            now: Timestamp
+        ) -> bool = s => record(s, id, owner, delivery, disposition, answered, now);
         each release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool =
             s => s.changes(RELEASE, params![entry_number(id), owner.as_bytes().as_slice(), due.unix_millis()]);
         each release_all(owners: &'a [LeaseOwner]) -> u64 = s => {
@@ -127,8 +136,6 @@ impl Outbox for PostgresOutbox {
         };
         each next_due() -> Option<Timestamp> = s => lease::next_due(s);
         each hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = s => circuit::hold(s, endpoint, circuit);
-        each close_circuit(endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> () =
-            s => circuit::close(s, endpoint, openings, now);
         each stop_endpoint(endpoint: &'a EndpointId, intervention: &'a Intervention, now: Timestamp) -> () =
             s => operator::stop(s, endpoint, intervention, now);
     }
@@ -148,8 +155,6 @@ impl OutboxOperator for PostgresOutbox {
             s => s.changes(RESEND, params![entry_number(id), now.unix_millis()]);
         each drop_entry(id: EntryId, intervention: &'a Intervention, now: Timestamp) -> DropOutcome =
             s => operator::drop_entry(s, id, intervention, now);
-        each resume_endpoint(endpoint: &'a EndpointId) -> bool =
-            s => s.changes(operator::RESUME, params![endpoint.as_str()]);
         each stopped_endpoints() -> Vec<StoppedEndpoint> = s => s.all(operator::STOPPED, &[]);
         each circuits() -> Vec<EndpointCircuit> = s => s.all(circuit::ALL, &[]);
         each oldest_pending() -> Option<Timestamp> = s => s.first(OLDEST, &[]);
@@ -161,6 +166,10 @@ impl OutboxOperator for PostgresOutbox {
 
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
         Box::pin(operator::resend_all(&self.store, endpoint, now))
+    }
+
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool> {
+        Box::pin(operator::resume(&self.store, endpoint, now))
     }
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {
@@ -178,18 +187,21 @@ async fn record(
     owner: LeaseOwner,
     delivery: &DeliveryRecord,
     disposition: Disposition,
+    answered: Option<&EndpointId>,
     now: Timestamp,
 ) -> Result<bool, Fault> {
-    let (sql, instant, state) = match disposition {
-        Disposition::Delivered => (FINISH, now, Some(OutboxState::Delivered)),
-        Disposition::RetryAt(due) => (RETRY, due, None),
-        Disposition::DeadLetter => (FINISH, now, Some(OutboxState::DeadLetter)),
+    let (sql, due, state) = match disposition {
+        Disposition::Delivered => (FINISH, None, Some(OutboxState::Delivered)),
+        Disposition::RetryAt(due) => (RETRY, Some(due), None),
+        Disposition::DeadLetter => (FINISH, None, Some(OutboxState::DeadLetter)),
     };
     let (id, owner, started) = (entry_number(id), owner.as_bytes().as_slice(), delivery.started_at.unix_millis());
     let duration = i64::try_from(delivery.duration.as_millis()).unwrap_or(i64::MAX);
     let (status, note) = (delivery.status.map(i32::from), delivery.note.map(DeliveryNote::as_str));
-    let (instant, state) = (instant.unix_millis(), state.map(OutboxState::as_str));
-    let mut values = params![id, owner, started, duration, status, note, instant].to_vec();
+    let (now, answered) = (now.unix_millis(), answered.map(EndpointId::as_str));
+    let (due, state) = (due.map(Timestamp::unix_millis), state.map(OutboxState::as_str));
+    let mut values = params![id, owner, started, duration, status, note, now, answered].to_vec();
+    values.extend(due.as_ref().map(typed));
     values.extend(state.as_ref().map(typed));
     session.changes(sql, &values).await
 }

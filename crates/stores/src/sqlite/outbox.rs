@@ -106,9 +106,6 @@ impl Outbox for SqliteOutbox {
     operations! {
         self => self.store.database;
         write enqueue(message: &'a Outgoing, now: Timestamp) -> Enqueued = c => enqueue(c, &message, now);
-        write record(
-            id: EntryId, owner: LeaseOwner, delivery: &'a DeliveryRecord, disposition: Disposition, now: Timestamp
-        ) -> bool = c => record(c, id, owner, &delivery, disposition, now);
         write release(id: EntryId, owner: LeaseOwner, due: Timestamp) -> bool =
             c => changes(c, RELEASE, params![entry_number(id), owner.as_bytes(), due.unix_millis()]);
         write release_all(owners: &'a [LeaseOwner]) -> u64 = c => owners.iter().try_fold(0, |released, owner| {
@@ -117,8 +114,6 @@ impl Outbox for SqliteOutbox {
         });
         read next_due() -> Option<Timestamp> = c => lease::next_due(c);
         write hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = c => circuit::hold(c, &endpoint, circuit);
-        write close_circuit(endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> () =
-            c => circuit::close(c, &endpoint, openings, now);
         write stop_endpoint(endpoint: &'a EndpointId, intervention: &'a Intervention, now: Timestamp) -> () =
             c => operator::stop(c, &endpoint, &intervention, now);
     }
@@ -129,6 +124,24 @@ impl Outbox for SqliteOutbox {
         Box::pin(self.store.database.write(move |connection| {
             let request = LeaseRequest::new(lease, limit).after(after.as_ref()).per_endpoint(per_endpoint);
             lease::run(connection, &request.slow(&slow, slow_limit, slow_after.as_ref()).reserve(reserve), now)
+        }))
+    }
+
+    fn record<'a>(
+        &'a self,
+        id: EntryId,
+        owner: LeaseOwner,
+        delivery: &'a DeliveryRecord,
+        disposition: Disposition,
+        answered: Option<&'a EndpointId>,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        let (delivery, answered) = (delivery.clone(), answered.cloned());
+        Box::pin(self.store.database.write(move |connection| {
+            if let Some(endpoint) = &answered {
+                circuit::close(connection, endpoint, now)?;
+            }
+            record(connection, id, owner, &delivery, disposition, now)
         }))
     }
 
@@ -148,7 +161,6 @@ impl OutboxOperator for SqliteOutbox {
             c => changes(c, RESEND, params![entry_number(id), now.unix_millis()]);
         write drop_entry(id: EntryId, intervention: &'a Intervention, now: Timestamp) -> DropOutcome =
             c => operator::drop_entry(c, id, &intervention, now);
-        write resume_endpoint(endpoint: &'a EndpointId) -> bool = c => operator::resume(c, &endpoint);
         read stopped_endpoints() -> Vec<StoppedEndpoint> = c => all(c, operator::STOPPED, []);
         read circuits() -> Vec<EndpointCircuit> = c => all(c, circuit::ALL, []);
         read oldest_pending() -> Option<Timestamp> = c => first(c, OLDEST, []);
@@ -156,6 +168,10 @@ impl OutboxOperator for SqliteOutbox {
 
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {
         Box::pin(operator::resend_all(&self.store, endpoint, now))
+    }
+
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool> {
+        Box::pin(operator::resume(&self.store, endpoint, now))
     }
 
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts> {

@@ -52,7 +52,7 @@ impl Side {
                         let record =
                             DeliveryRecord { started_at: at(now), duration: took, status: Some(200), note: None };
                         let done = Disposition::Delivered;
-                        assert!(outbox.record(entry.id, owner(worker), &record, done, at(now)).await.unwrap());
+                        assert!(outbox.record(entry.id, owner(worker), &record, done, None, at(now)).await.unwrap());
                         let [a, b, c, d, ..] = *entry.message.message_id.to_uuid().as_bytes();
                         u32::from_be_bytes([a, b, c, d])
                     });

@@ -12,6 +12,7 @@ suite!(
     one_of_many_enqueues_stores_it,
     every_entry_goes_to_one_worker,
     the_bound_holds_among_workers,
+    a_long_backlog_is_due_now,
     answers_as_the_model
 );
 
@@ -63,6 +64,18 @@ pub(crate) async fn one_of_many_enqueues_stores_it<O: OutboxStore + 'static>(out
     }
 }
 
+pub(crate) async fn a_long_backlog_is_due_now<O: OutboxStore>(outbox: O) {
+    let endpoint = "biller".parse().unwrap();
+    for number in 0..1001 {
+        let id = outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap().id();
+        assert_eq!(outbox.lease(request(1, 1, 1), at(0)).await.unwrap()[0].id, id);
+        assert!(outbox.release(id, owner(1), at(2000 - i64::from(number))).await.unwrap());
+    }
+    assert!(!outbox.resume_endpoint(&endpoint, at(5)).await.unwrap());
+    let leased = outbox.lease(request(1, 2000, 2000), at(5)).await.unwrap();
+    assert!(leased.len() == 1001 && leased.is_sorted_by_key(|entry| entry.id), "{}", leased.len());
+}
+
 fn request(number: u8, limit: u32, per_endpoint: u32) -> LeaseRequest<'static> {
     LeaseRequest::new(lease(number, 100), limit).per_endpoint(per_endpoint)
 }
@@ -85,7 +98,9 @@ pub(crate) async fn every_entry_goes_to_one_worker<O: OutboxStore + 'static>(out
                         let delivery =
                             DeliveryRecord { started_at: at(1), duration: took, status: Some(200), note: None };
                         let disposition = Disposition::Delivered;
-                        assert!(outbox.record(entry.id, owner(number), &delivery, disposition, at(2)).await.unwrap());
+                        assert!(
+                            outbox.record(entry.id, owner(number), &delivery, disposition, None, at(2)).await.unwrap()
+                        );
                         own.push(entry.id);
                     }
                 }

@@ -32,9 +32,12 @@ struct EndpointRow {
 impl EndpointRow {
     fn new(shared: &Shared, name: String, known: Known) -> Self {
         let (is_stopped, has_customer) = (known.stopped.is_some(), known.customer.is_some());
+        let is_well = |endpoint: &EndpointSnapshot| endpoint.circuit == CircuitState::Closed { failures: 0 };
+        let is_ill = known.snapshot.as_ref().is_some_and(|endpoint| !is_well(endpoint));
+        let has = |messages: fn(&EndpointBacklog) -> u64| known.backlog.as_ref().map_or(0, messages) > 0;
         let tasks = [
-            (RESEND_ALL, known.backlog.as_ref().is_some_and(|backlog| backlog.dead_letters > 0)),
-            (RESUME, is_stopped),
+            (RESEND_ALL, has(|backlog| backlog.dead_letters)),
+            (RESUME, is_stopped || is_ill || has(|backlog| backlog.pending)),
             (PAUSE, has_customer && !is_stopped),
             (SEND, has_customer),
         ];

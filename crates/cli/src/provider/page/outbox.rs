@@ -206,7 +206,7 @@ pub(super) async fn show(State(page): State<Page>, Path(number): Path<u64>) -> R
         _ => &[SHOW_ENTRY],
     };
     let mut commands: Vec<Command> = tasks.iter().map(|task| page.command(*task, &name)).collect();
-    if endpoints.stopped.contains(&summary.endpoint) && summary.state == OutboxState::Pending {
+    if matches!(endpoints.next(&summary, now), Next::Stopped | Next::At(_)) {
         commands.push(page.command(RESUME, summary.endpoint.as_str()));
     }
     let last = deliveries.last().cloned();

@@ -3,6 +3,7 @@
 use super::bank::{Bank, PATIENCE, copy_of_data};
 use super::receiver::{Receiver, bank_for, listener};
 use crate::{Folder, text};
+use std::time::{Duration, Instant};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_came_back_is_said_of_each_message() {
@@ -52,8 +53,15 @@ async fn what_came_back_is_said_of_each_message() {
     let held = (0..10).map(|_| send(&["--kind", "query"]).out).find(|out| out.contains("left alone until"));
     assert!(held.unwrap().contains("outbox resume goes on"));
     receiver.answer(200);
-    assert!(bank.run(["outbox", "resume", "democustomer"]).fine().contains("is not left alone any more"));
+    let resumed = bank.run(["outbox", "resume", "democustomer"]).fine();
+    assert!(resumed.contains("is not left alone any more; ") && resumed.contains("due now"), "{resumed}");
     assert!(send(&["--kind", "query"]).fine().contains("status 200, delivered"));
+    let end = Instant::now() + PATIENCE;
+    let waiting = || bank.run(["outbox", "list", "--state", "pending"]).fine();
+    while !waiting().starts_with("no messages") {
+        assert!(Instant::now() < end, "what waited for the schedule is not sent: {}", waiting());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,9 +128,9 @@ async fn a_story_is_told_in_its_order_and_a_message_waits_for_its_provider() {
     let (listener, port) = listener().await;
     let receiver = Receiver::start(listener, &data);
     let bank = bank_for(port, &data);
-    let end = std::time::Instant::now() + PATIENCE;
-    while receiver.got() == 0 && std::time::Instant::now() < end {
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    let end = Instant::now() + PATIENCE;
+    while receiver.got() == 0 && Instant::now() < end {
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(receiver.got(), 1, "the message from before the start");
     let out = bank.run(["send", "democustomer", "--story", "mandate"]).fine();
@@ -158,9 +166,9 @@ async fn a_running_provider_signs_with_the_new_key_and_receivers_know_both() {
     bank.run(["keys", "rotate"]).fine();
     assert!(!opens(&data.join("signing.pub.pem"), &body), "the file has the new key");
     assert!(opens(&home.join("provider.jwks.json"), &body), "the set still has the one before");
-    let end = std::time::Instant::now() + PATIENCE;
+    let end = Instant::now() + PATIENCE;
     while !opens(&data.join("signing.pub.pem"), &sent()) {
-        assert!(std::time::Instant::now() < end, "the provider still signs with the old key");
+        assert!(Instant::now() < end, "the provider still signs with the old key");
     }
     assert!(opens(&home.join("provider.jwks.json"), &sent()));
 }

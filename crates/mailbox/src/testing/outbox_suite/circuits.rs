@@ -2,7 +2,7 @@
 
 use super::operators::intervention;
 use super::{all, at, delivery, endpoint, ids, lease, outgoing, owner};
-use crate::outbox::{Circuit, Disposition, EndpointCircuit, OutboxStore};
+use crate::outbox::{Circuit, Disposition, EndpointCircuit, LeaseRequest, OutboxStore};
 
 fn open(openings: u32, until: u64) -> Circuit {
     Circuit { openings, open_until: Some(at(until)), rests_until: None }
@@ -40,7 +40,9 @@ pub(super) async fn held_endpoints_are_left_alone(outbox: &impl OutboxStore) {
         None,
         "a message of an endpoint that is well has no circuit"
     );
-    assert!(outbox.record(stored[2], owner(1), &delivery(1), Disposition::Delivered, at(19)).await.expect("record"));
+    assert!(
+        outbox.record(stored[2], owner(1), &delivery(1), Disposition::Delivered, None, at(19)).await.expect("record")
+    );
     assert_eq!(
         outbox.next_due().await.expect("next due"),
         Some(at(20)),
@@ -79,15 +81,17 @@ pub(super) async fn a_trial_is_one_entry_of_all_workers(outbox: &impl OutboxStor
         "nothing is leased while the trial is under way"
     );
     outbox.hold_endpoint(&endpoint(1), open(2, 70)).await.expect("hold");
-    let failed = outbox.record(stored[0], owner(2), &delivery(1), Disposition::RetryAt(at(99)), at(40)).await;
+    let failed = outbox.record(stored[0], owner(2), &delivery(1), Disposition::RetryAt(at(99)), None, at(40)).await;
     assert!(failed.expect("record"));
     assert!(
         outbox.lease(all(lease(3, 99)), at(69)).await.expect("lease").is_empty(),
         "nothing is leased while the circuit is open again after a failed trial"
     );
     assert_eq!(ids(&outbox.lease(all(lease(3, 99)), at(70)).await.expect("lease")), stored[1..2]);
-    outbox.close_circuit(&endpoint(1), 2, at(71)).await.expect("close");
-    assert!(circuits(outbox).await.is_empty());
+    let good =
+        outbox.record(stored[1], owner(3), &delivery(2), Disposition::Delivered, Some(&endpoint(1)), at(71)).await;
+    assert!(good.expect("record"));
+    assert!(circuits(outbox).await.is_empty(), "a trial that succeeded closes the circuit");
     assert_eq!(
         ids(&outbox.lease(all(lease(3, 99)), at(72)).await.expect("lease")),
         stored[2..],
@@ -95,7 +99,7 @@ pub(super) async fn a_trial_is_one_entry_of_all_workers(outbox: &impl OutboxStor
     );
 }
 
-pub(super) async fn circuits_are_joined_and_closed(outbox: &impl OutboxStore) {
+pub(super) async fn circuits_are_joined_and_forgotten(outbox: &impl OutboxStore) {
     let hold = async |circuit| outbox.hold_endpoint(&endpoint(1), circuit).await.expect("hold");
     hold(open(1, 20)).await;
     hold(open(1, 25)).await;
@@ -113,28 +117,60 @@ pub(super) async fn circuits_are_joined_and_closed(outbox: &impl OutboxStore) {
         [of(1, joined)],
         "joined circuits have the highest number of openings and the latest rest"
     );
-    outbox.close_circuit(&endpoint(1), 3, at(49)).await.expect("close");
-    assert_eq!(circuits(outbox).await, [of(1, rest(50))], "closing keeps a rest that lasts");
-    outbox.close_circuit(&endpoint(1), 0, at(50)).await.expect("close");
-    assert!(circuits(outbox).await.is_empty(), "closing at the end of the rest leaves no circuit");
-    outbox.close_circuit(&endpoint(1), 0, at(50)).await.expect("closing what is closed changes nothing");
-    hold(open(1, 30)).await;
-    outbox.close_circuit(&endpoint(1), 0, at(20)).await.expect("close");
-    assert_eq!(
-        circuits(outbox).await,
-        [of(1, open(1, 30))],
-        "a delivery that began before the circuit opened does not close it"
-    );
-    outbox.close_circuit(&endpoint(1), 1, at(30)).await.expect("close");
-    assert!(circuits(outbox).await.is_empty(), "a trial that succeeded closes the circuit");
     hold(joined).await;
     assert!(
-        !outbox.resume_endpoint(&endpoint(1)).await.expect("resume"),
+        !outbox.resume_endpoint(&endpoint(1), at(61)).await.expect("resume"),
         "an endpoint that was not stopped is not resumed"
     );
     assert!(circuits(outbox).await.is_empty(), "resuming an endpoint that was not stopped removes its circuit");
     hold(joined).await;
     outbox.stop_endpoint(&endpoint(1), &intervention("gone"), at(60)).await.expect("stop");
-    assert!(outbox.resume_endpoint(&endpoint(1)).await.expect("resume"));
+    assert!(outbox.resume_endpoint(&endpoint(1), at(61)).await.expect("resume"));
     assert!(circuits(outbox).await.is_empty(), "resuming a stopped endpoint removes its circuit");
+}
+
+pub(super) async fn the_first_success_closes_the_circuit(outbox: &impl OutboxStore) {
+    let mut stored = Vec::new();
+    for (to, number) in [(1, 1), (1, 2), (1, 3), (2, 4), (2, 5)] {
+        stored.push(outbox.enqueue(&outgoing(to, number), at(0)).await.expect("enqueue").id());
+    }
+    let hold = async |to, circuit| outbox.hold_endpoint(&endpoint(to), circuit).await.expect("hold");
+    let record = async |entry: usize, number, disposition, answered: Option<u8>, now| {
+        let (answered, delivery) = (answered.map(endpoint), delivery(2));
+        let recorded = outbox.record(stored[entry], owner(number), &delivery, disposition, answered.as_ref(), at(now));
+        recorded.await.expect("record")
+    };
+    // Two workers, as two processes would be.
+    let leased = outbox.lease(LeaseRequest::new(lease(1, 90), 3), at(1)).await.expect("lease");
+    assert_eq!(ids(&leased), [stored[0], stored[3], stored[1]]);
+    assert_eq!(ids(&outbox.lease(all(lease(2, 90)), at(1)).await.expect("lease")), [stored[4], stored[2]]);
+    let rests = Circuit { rests_until: Some(at(50)), ..open(3, 80) };
+    hold(1, rests).await;
+    hold(2, open(1, 80)).await;
+    assert!(record(3, 1, Disposition::RetryAt(at(20)), None, 10).await);
+    assert_eq!(
+        circuits(outbox).await,
+        [of(1, rests), of(2, open(1, 80))],
+        "a delivery that was not answered leaves the circuit as it is"
+    );
+    assert!(record(4, 2, Disposition::Delivered, Some(2), 11).await);
+    assert_eq!(
+        circuits(outbox).await,
+        [of(1, rests)],
+        "a success closes the circuit, even if the delivery was under way when another worker opened it"
+    );
+    assert_eq!(
+        ids(&outbox.lease(all(lease(3, 90)), at(20)).await.expect("lease")),
+        stored[3..4],
+        "messages to the endpoint are leased again before the end of the pause"
+    );
+    assert!(record(0, 1, Disposition::DeadLetter, Some(1), 49).await);
+    assert_eq!(circuits(outbox).await, [of(1, rest(50))], "closing keeps a rest that lasts");
+    assert!(record(1, 1, Disposition::RetryAt(at(99)), Some(1), 50).await);
+    assert!(circuits(outbox).await.is_empty(), "closing at the end of the rest leaves no circuit");
+    hold(1, open(1, 80)).await;
+    assert!(!record(2, 9, Disposition::Delivered, Some(1), 51).await, "the lease is another worker's");
+    assert!(circuits(outbox).await.is_empty(), "a success of a worker that has lost its lease closes the circuit");
+    assert!(!record(2, 9, Disposition::Delivered, Some(1), 51).await);
+    assert!(circuits(outbox).await.is_empty(), "an endpoint without a circuit gets none");
 }

@@ -4,8 +4,8 @@ use super::{all, at, delivery, endpoint, ids, lease, outgoing, owner};
 use crate::kind::Kind;
 use crate::lease::EntryId;
 use crate::outbox::{
-    Disposition, DropOutcome, EndpointBacklog, Enqueued, Intervention, LeaseRequest, OutboxCounts, OutboxQuery,
-    OutboxState, OutboxStore, OutboxSummary, Outgoing,
+    Circuit, Disposition, DropOutcome, EndpointBacklog, Enqueued, Intervention, LeaseRequest, OutboxCounts,
+    OutboxQuery, OutboxState, OutboxStore, OutboxSummary, Outgoing,
 };
 
 pub(in crate::testing) fn intervention(reason: &str) -> Intervention {
@@ -26,7 +26,7 @@ pub(super) async fn entries_are_listed_without_payload(outbox: &impl OutboxStore
     }
     let leased = outbox.lease(LeaseRequest::new(lease(1, 50), 1), at(10)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[0]]);
-    let recorded = outbox.record(stored[0], owner(1), &delivery(1), Disposition::DeadLetter, at(11)).await;
+    let recorded = outbox.record(stored[0], owner(1), &delivery(1), Disposition::DeadLetter, None, at(11)).await;
     assert!(recorded.expect("record"));
     // In turn: the endpoint after the one that was leased last.
     outbox.lease(LeaseRequest::new(lease(2, 60), 1).after(Some(&endpoint(1))), at(12)).await.expect("lease");
@@ -100,7 +100,9 @@ pub(super) async fn dropped_entries_are_never_delivered(outbox: &impl OutboxStor
         DropOutcome::Leased { until: at(10) },
         "a leased entry is not dropped, because its delivery may be under way"
     );
-    assert!(outbox.record(stored[1], owner(1), &delivery(1), Disposition::DeadLetter, at(9)).await.expect("record"));
+    assert!(
+        outbox.record(stored[1], owner(1), &delivery(1), Disposition::DeadLetter, None, at(9)).await.expect("record")
+    );
     assert_eq!(drop_entry(stored[1], 9).await, DropOutcome::Dropped, "a dead letter can be dropped");
     assert!(!outbox.resend(stored[1], at(9)).await.expect("resend"), "a dropped entry is not resent");
     assert_eq!(outbox.resend_all(&endpoint(1), at(9)).await.expect("resend"), 0);
@@ -109,13 +111,15 @@ pub(super) async fn dropped_entries_are_never_delivered(outbox: &impl OutboxStor
         DropOutcome::Dropped,
         "an entry can be dropped from the end of its lease on"
     );
-    let late = outbox.record(stored[2], owner(1), &delivery(1), Disposition::Delivered, at(11)).await;
+    let late = outbox.record(stored[2], owner(1), &delivery(1), Disposition::Delivered, None, at(11)).await;
     assert!(!late.expect("record"), "the owner of the lease that is over records nothing for a dropped entry");
     assert!(
         !outbox.release(stored[2], owner(1), at(11)).await.expect("release"),
         "the owner of the lease that is over cannot release a dropped entry"
     );
-    assert!(outbox.record(stored[3], owner(1), &delivery(1), Disposition::Delivered, at(11)).await.expect("record"));
+    assert!(
+        outbox.record(stored[3], owner(1), &delivery(1), Disposition::Delivered, None, at(11)).await.expect("record")
+    );
     for id in [stored[0], stored[3], EntryId::new(999_999)] {
         assert_eq!(
             drop_entry(id, 12).await,
@@ -158,7 +162,9 @@ pub(super) async fn all_dead_letters_of_an_endpoint_are_resent(outbox: &impl Out
     }
     outbox.lease(all(lease(1, 10)), at(0)).await.expect("lease");
     for id in &stored[..6] {
-        assert!(outbox.record(*id, owner(1), &delivery(1), Disposition::DeadLetter, at(1)).await.expect("record"));
+        assert!(
+            outbox.record(*id, owner(1), &delivery(1), Disposition::DeadLetter, None, at(1)).await.expect("record")
+        );
     }
     assert_eq!(
         outbox.resend_all(&endpoint(1), at(20)).await.expect("resend"),
@@ -178,6 +184,47 @@ pub(super) async fn all_dead_letters_of_an_endpoint_are_resent(outbox: &impl Out
     assert_eq!(left, OutboxCounts { dead_letters: 3, ..OutboxCounts::default() });
 }
 
+pub(super) async fn what_waits_for_a_resumed_endpoint_is_due_now(outbox: &impl OutboxStore) {
+    let mut stored = Vec::new();
+    for (to, number) in [(1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (2, 6)] {
+        stored.push(outbox.enqueue(&outgoing(to, number), at(0)).await.expect("enqueue").id());
+    }
+    outbox.lease(all(lease(1, 100)), at(0)).await.expect("lease");
+    let retry = |now| Disposition::RetryAt(at(now));
+    for (entry, disposition) in
+        [(0, retry(90)), (1, retry(50)), (2, retry(5)), (3, Disposition::DeadLetter), (5, retry(70))]
+    {
+        let recorded = outbox.record(stored[entry], owner(1), &delivery(1), disposition, None, at(1)).await;
+        assert!(recorded.expect("record"));
+    }
+    let ill = Circuit { openings: 2, open_until: Some(at(80)), rests_until: Some(at(85)) };
+    outbox.hold_endpoint(&endpoint(1), ill).await.expect("hold");
+    assert!(outbox.lease(all(lease(2, 99)), at(10)).await.expect("lease").is_empty());
+    outbox.resume_endpoint(&endpoint(1), at(10)).await.expect("resume");
+    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(5)));
+    let leased = outbox.lease(all(lease(2, 99)), at(10)).await.expect("lease");
+    let leased: Vec<_> = leased.iter().map(|entry| (entry.id, entry.due, entry.deliveries, entry.circuit)).collect();
+    assert_eq!(
+        leased,
+        [(stored[2], at(5), 1, None), (stored[0], at(10), 1, None), (stored[1], at(10), 1, None)],
+        "what waited is due now, in the order of enqueueing, after what was due before; its deliveries are counted on"
+    );
+    let other = outbox.summary(stored[5]).await.expect("summary").expect("the entry is there");
+    assert_eq!(other.due, at(70), "what waits for another endpoint waits on");
+    let dead = outbox.summary(stored[3]).await.expect("summary").expect("the entry is there");
+    assert_eq!((dead.state, dead.due), (OutboxState::DeadLetter, at(0)), "a dead letter is not resent");
+    let recorded = outbox.record(stored[4], owner(1), &delivery(1), retry(60), None, at(11)).await;
+    assert!(recorded.expect("record"), "a delivery that was under way is recorded as before");
+    assert_eq!(outbox.next_due().await.expect("next due"), Some(at(60)));
+    outbox.stop_endpoint(&endpoint(1), &intervention("maintenance"), at(12)).await.expect("stop");
+    assert!(outbox.resume_endpoint(&endpoint(1), at(13)).await.expect("resume"), "it was stopped");
+    assert_eq!(
+        ids(&outbox.lease(all(lease(3, 99)), at(13)).await.expect("lease")),
+        stored[4..5],
+        "what waits for an endpoint that was stopped is due now, too"
+    );
+}
+
 pub(super) async fn backlogs_are_told_by_endpoint(outbox: &impl OutboxStore) {
     for (to, number, now) in [(3, 1, 5), (1, 2, 8), (1, 3, 7), (2, 4, 9), (4, 5, 9)] {
         outbox.enqueue(&outgoing(to, number), at(now)).await.expect("enqueue");
@@ -189,7 +236,7 @@ pub(super) async fn backlogs_are_told_by_endpoint(outbox: &impl OutboxStore) {
             to if to == endpoint(4) => Disposition::Delivered,
             _ => continue,
         };
-        assert!(outbox.record(entry.id, owner(1), &delivery(1), disposition, at(10)).await.expect("record"));
+        assert!(outbox.record(entry.id, owner(1), &delivery(1), disposition, None, at(10)).await.expect("record"));
     }
     let backlog = |to, pending, dead_letters, oldest_due: Option<u64>| EndpointBacklog {
         endpoint: endpoint(to),

@@ -56,13 +56,20 @@ impl Dispatcher {
         self.shared.outbox.stop_endpoint(endpoint, intervention, self.shared.clock.now()).await
     }
 
-    /// Resumes deliveries to an endpoint that was stopped, by its answer 410 or otherwise, and closes its circuit, for
-    /// all dispatchers over the outbox. False if it was not stopped.
+    /// Sends all waiting messages to an endpoint now: for when its receiver is back. False if it was not stopped.
+    ///
+    /// - It is stopped no longer, by its answer 410 or otherwise, and its circuit is closed.
+    /// - Its messages that wait by the schedule or for a `Retry-After` are due at once, in the order of enqueueing. Their
+    ///   deliveries are counted on: if one fails again, the schedule goes on with its next pause.
+    /// - Deliveries under way are not made twice, and dead letters stay ([`Dispatcher::resend_all`]).
+    /// - It is for all dispatchers over the outbox. Those of other processes begin within
+    ///   [`DispatcherOptions::longest_idle`](super::DispatcherOptions::longest_idle).
     ///
     /// # Errors
-    /// [`StoreError`] of the outbox.
+    /// [`StoreError`] of the outbox. Some messages may be due.
+    #[doc(alias = "send_now")]
     pub async fn resume(&self, endpoint: &EndpointId) -> Result<bool, StoreError> {
-        let resumed = self.shared.outbox.resume_endpoint(endpoint).await?;
+        let resumed = self.shared.outbox.resume_endpoint(endpoint, self.shared.clock.now()).await?;
         self.wake();
         Ok(resumed)
     }

@@ -77,6 +77,7 @@ impl Outbox for Faulty {
         owner: LeaseOwner,
         delivery: &'a DeliveryRecord,
         next: Disposition,
+        answered: Option<&'a EndpointId>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
         if self.loses_leases {
@@ -85,7 +86,7 @@ impl Outbox for Faulty {
         Box::pin(async move {
             self.records.acquire().await.unwrap().forget();
             self.fault()?;
-            let answer = self.inner.record(id, owner, delivery, next, now).await;
+            let answer = self.inner.record(id, owner, delivery, next, answered, now).await;
             Self::fails_if(&self.loses_answers)?;
             answer
         })
@@ -101,9 +102,6 @@ impl Outbox for Faulty {
     }
     fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()> {
         failing!(self, self.inner.hold_endpoint(endpoint, circuit))
-    }
-    fn close_circuit<'a>(&'a self, endpoint: &'a EndpointId, openings: u32, now: Timestamp) -> StoreFuture<'a, ()> {
-        failing!(self, self.inner.close_circuit(endpoint, openings, now))
     }
     fn stop_endpoint<'a>(
         &'a self,
@@ -143,8 +141,8 @@ impl OutboxOperator for Faulty {
     fn drop_entry<'a>(&'a self, id: EntryId, who: &'a Intervention, now: Timestamp) -> StoreFuture<'a, DropOutcome> {
         failing!(self, self.inner.drop_entry(id, who, now))
     }
-    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId) -> StoreFuture<'a, bool> {
-        failing!(self, self.inner.resume_endpoint(endpoint))
+    fn resume_endpoint<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, bool> {
+        failing!(self, self.inner.resume_endpoint(endpoint, now))
     }
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>> {
         failing!(self, self.inner.stopped_endpoints())

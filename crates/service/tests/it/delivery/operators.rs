@@ -25,6 +25,30 @@ async fn a_stopped_endpoint_gets_nothing_until_it_is_resumed() {
 }
 
 #[tokio::test]
+async fn what_waits_for_a_receiver_that_is_back_is_sent_now() {
+    let world = World::with(|options| options.per_endpoint(1));
+    world.receiver.always(Reply::Status(500));
+    let mut ids = Vec::new();
+    for _ in 0..7 {
+        ids.push(world.enqueue_one().await);
+    }
+    while world.dispatcher.run_once().await.unwrap() > 0 {}
+    assert_eq!(world.receiver.count(), 5, "the circuit is open");
+    world.receiver.always(Reply::Good);
+    assert_eq!(world.dispatcher.run_once().await.unwrap(), 0);
+    assert!(!world.dispatcher.resume(&world.acme).await.unwrap(), "it was not stopped");
+    assert!(world.paused().await.is_empty());
+    for _ in 0..7 {
+        assert_eq!(world.dispatcher.run_once().await.unwrap(), 1);
+    }
+    assert_eq!(world.receiver.count(), 12);
+    for (id, deliveries) in ids.into_iter().zip([2, 2, 2, 2, 2, 1, 1]) {
+        assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
+        assert_eq!(world.deliveries(id).await.len(), deliveries, "each is delivered once after its failures");
+    }
+}
+
+#[tokio::test]
 async fn dead_letters_are_listed_resent_and_dropped() {
     let world = World::with(|options| options.schedule(Schedule::new([Duration::ZERO], 0)));
     world.receiver.always(Reply::Status(400));

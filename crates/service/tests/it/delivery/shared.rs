@@ -9,6 +9,8 @@ use bankrail_webhook::samples;
 use std::sync::Arc;
 use std::time::Duration;
 
+const HOUR: Duration = Duration::from_secs(3600);
+
 struct Two {
     world: World,
     folder: tempfile::TempDir,
@@ -128,6 +130,44 @@ async fn of_two_dispatchers_one_makes_the_trial() {
     two.world.receiver.gate.add_permits(100);
     assert_eq!(trial.await.unwrap(), 1);
     assert_eq!(two.other.run_once().await.unwrap(), 4, "it has answered");
+}
+
+#[tokio::test]
+async fn a_success_under_way_closes_a_circuit_that_another_has_opened() {
+    let two = Two::new(failing_after(1).per_endpoint(2));
+    two.world.receiver.script([Reply::Good]);
+    let permits = two.world.receiver.gate.available_permits();
+    two.world.receiver.gate.forget_permits(permits);
+    two.enqueue(1).await;
+    let one = two.one.clone();
+    let under_way = tokio::spawn(async move { one.run_once().await.unwrap() });
+    while two.world.receiver.count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let ill = Circuit { openings: 3, open_until: Some(two.now().saturating_add(HOUR)), rests_until: None };
+    two.outbox.hold_endpoint(&two.world.acme, ill).await.unwrap();
+    two.enqueue(2).await;
+    assert_eq!(two.other.run_once().await.unwrap(), 0);
+    two.world.receiver.gate.add_permits(100);
+    assert_eq!(under_way.await.unwrap(), 1);
+    assert!(two.outbox.circuits().await.unwrap().is_empty(), "it has answered");
+    assert_eq!(two.other.run_once().await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn what_one_is_told_to_send_now_the_other_delivers() {
+    let two = Two::new(failing_after(2));
+    two.world.receiver.always(Reply::Status(500));
+    let ids = two.enqueue(2).await;
+    assert_eq!([two.one.run_once().await.unwrap(), two.one.run_once().await.unwrap()], [1, 1]);
+    assert_eq!(two.made().await, [0, 0]);
+    two.world.receiver.always(Reply::Good);
+    two.other.resume(&two.world.acme).await.unwrap();
+    assert_eq!(two.outbox.next_due().await.unwrap(), Some(two.now()));
+    assert_eq!([two.one.run_once().await.unwrap(), two.one.run_once().await.unwrap()], [1, 1]);
+    for id in ids {
+        assert_eq!(two.outbox.find(id).await.unwrap().unwrap().state, OutboxState::Delivered);
+    }
 }
 
 #[tokio::test]

@@ -50,6 +50,14 @@ impl Messages {
         ids.into_iter().map(|id| u64::from(self.resend(id, now))).sum()
     }
 
+    /// Makes what waits for an endpoint due.
+    pub(super) fn make_due(&mut self, endpoint: &EndpointId, now: Timestamp) {
+        let of_endpoint =
+            self.pending().map(|stored| &stored.entry).filter(|entry| entry.message.endpoint == *endpoint);
+        let due: Vec<_> = of_endpoint.map(|entry| (entry.id, entry.due.min(now))).collect();
+        due.into_iter().for_each(|(id, due)| self.make_pending(id, due));
+    }
+
     pub(super) fn drop_entry(&mut self, id: EntryId, intervention: &Intervention, now: Timestamp) -> DropOutcome {
         let Some(stored) = self.entries.get_mut(&id) else { return DropOutcome::NotOpen };
         if !matches!(stored.entry.state, OutboxState::Pending | OutboxState::DeadLetter) {

@@ -13,13 +13,6 @@ const HOLD: &str = "INSERT INTO bankrail_circuit AS kept (endpoint, openings, op
     open_until = CASE WHEN excluded.openings > kept.openings THEN excluded.open_until ELSE kept.open_until END,
     rests_until = greatest(kept.rests_until, excluded.rests_until)";
 
-/// Closes as `Circuit::closed` does.
-const CLOSE: &str = "WITH closed AS (
-        DELETE FROM bankrail_circuit
-        WHERE endpoint = $1 AND openings <= $3 AND (rests_until IS NULL OR rests_until <= $2))
-    UPDATE bankrail_circuit SET openings = 0, open_until = NULL
-    WHERE endpoint = $1 AND openings <= $3 AND rests_until > $2";
-
 /// All circuits: those of endpoints that are ill.
 pub(super) const ALL: &str =
     "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
@@ -28,13 +21,4 @@ pub(super) async fn hold(session: Session<'_>, endpoint: &EndpointId, news: Circ
     let [open_until, rests_until] = [news.open_until, news.rests_until].map(|until| until.map(Timestamp::unix_millis));
     let openings = i64::from(news.openings);
     session.execute(HOLD, params![endpoint.as_str(), openings, open_until, rests_until]).await.map(drop)
-}
-
-pub(super) async fn close(
-    session: Session<'_>,
-    endpoint: &EndpointId,
-    openings: u32,
-    now: Timestamp,
-) -> Result<(), Fault> {
-    session.execute(CLOSE, params![endpoint.as_str(), now.unix_millis(), i64::from(openings)]).await.map(drop)
 }

@@ -95,8 +95,22 @@ const OPEN: &str = "SELECT until FROM bankrail_outbox_queue WHERE entry = $1
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES ($1, $2, $3, $4)
     ON CONFLICT (endpoint) DO NOTHING";
 
-pub(super) const RESUME: &str = "WITH circuit AS (DELETE FROM bankrail_circuit WHERE endpoint = $1)
-    DELETE FROM bankrail_stopped WHERE endpoint = $1";
+/// The messages that one statement makes due: the first ones after a position. One that is locked is being dropped, or made
+/// due by somebody else.
+const MAKE_SOME_DUE: &str = concat!(
+    "WITH piece AS (
+        SELECT due, entry FROM bankrail_outbox_queue
+        WHERE owner IS NULL AND endpoint = $1 AND (due, entry) > ($3, $4)
+        ORDER BY due, entry LIMIT 500 FOR UPDATE SKIP LOCKED),
+    now_due AS (
+        UPDATE bankrail_outbox_queue SET due = $2, freed = ",
+    written!("bankrail_outbox_cursor"),
+    " WHERE entry = ANY (ARRAY(SELECT entry FROM piece)))
+    SELECT due, entry FROM piece ORDER BY due DESC, entry DESC LIMIT 1"
+);
+
+const RESUME: &str = "WITH circuit AS (DELETE FROM bankrail_circuit WHERE endpoint = $1)
+    DELETE FROM bankrail_stopped WHERE endpoint = $1 RETURNING endpoint";
 
 pub(super) const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
@@ -180,6 +194,19 @@ pub(super) async fn stop(
 ) -> Result<(), Fault> {
     let (by, reason) = (storable(intervention.by.as_str()), storable(intervention.reason.as_str()));
     session.execute(STOP, params![endpoint.as_str(), now.unix_millis(), by, reason]).await.map(drop)
+}
+
+pub(super) async fn resume(store: &PostgresStore, endpoint: &EndpointId, now: Timestamp) -> Result<bool, StoreError> {
+    let (endpoint, now) = (endpoint.as_str(), now.unix_millis());
+    let mut last = Some((now, i64::MAX));
+    while let Some((due, entry)) = last {
+        let piece = store.timed(async {
+            let rows = store.query(MAKE_SOME_DUE, params![endpoint, now, due, entry]).await?;
+            rows.first().map(|last| Ok((get(last, "due")?, get(last, "entry")?))).transpose()
+        });
+        last = piece.await?;
+    }
+    Ok(!store.timed(store.query(RESUME, params![endpoint])).await?.is_empty())
 }
 
 pub(super) async fn counts(store: &PostgresStore, endpoint: Option<&EndpointId>) -> Result<OutboxCounts, Fault> {

@@ -36,14 +36,9 @@ pub(super) fn hold(connection: &Connection, endpoint: &EndpointId, news: Circuit
     keep(connection, endpoint, Some(kept.joined(news)))
 }
 
-pub(super) fn close(
-    connection: &Connection,
-    endpoint: &EndpointId,
-    openings: u32,
-    now: Timestamp,
-) -> Result<(), Fault> {
+pub(super) fn close(connection: &Connection, endpoint: &EndpointId, now: Timestamp) -> Result<(), Fault> {
     match find(connection, endpoint.as_str())? {
-        Some(kept) => keep(connection, endpoint, kept.closed(openings, now)),
+        Some(kept) => keep(connection, endpoint, kept.closed(now)),
         None => Ok(()),
     }
 }

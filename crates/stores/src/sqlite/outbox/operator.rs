@@ -32,6 +32,12 @@ const LEASED_UNTIL: &str = "SELECT until AS at FROM bankrail_outbox WHERE id = ?
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (endpoint) DO NOTHING";
 
+/// The messages that one transaction makes due, so that other writes run in between: those that wait the longest last.
+const MAKE_SOME_DUE: &str = "UPDATE bankrail_outbox SET due = ?2 WHERE id IN (SELECT id FROM bankrail_outbox
+    WHERE state = 'pending' AND endpoint = ?1 AND due > ?2 ORDER BY due LIMIT ?3)";
+
+const PIECE: u16 = 500;
+
 const RESUME: &str = "DELETE FROM bankrail_stopped WHERE endpoint = ?1";
 
 pub(super) const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
@@ -50,7 +56,8 @@ pub(super) const BACKLOGS: &str =
     GROUP BY endpoint ORDER BY endpoint LIMIT ?2";
 
 #[cfg(test)]
-pub(in crate::sqlite) const DAILY: &[&str] = &[RESEND_SOME, DROP, INSERT_DROPPED, LEASED_UNTIL, STOP, RESUME];
+pub(in crate::sqlite) const DAILY: &[&str] =
+    &[RESEND_SOME, DROP, INSERT_DROPPED, LEASED_UNTIL, STOP, MAKE_SOME_DUE, RESUME];
 
 pub(super) fn list(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
     // The state is in the text, so that SQLite uses the index of that state.
@@ -119,9 +126,22 @@ pub(super) fn stop(
     run(connection, STOP, params![endpoint.as_str(), now.unix_millis(), by.as_str(), reason.as_str()]).map(drop)
 }
 
-pub(super) fn resume(connection: &Connection, endpoint: &EndpointId) -> Result<bool, Fault> {
-    circuit::keep(connection, endpoint, None)?;
-    changes(connection, RESUME, [endpoint.as_str()])
+pub(super) async fn resume(store: &SqliteStore, endpoint: &EndpointId, now: Timestamp) -> Result<bool, StoreError> {
+    loop {
+        let endpoint = endpoint.clone();
+        let piece = store.database.write(move |connection| {
+            if run(connection, MAKE_SOME_DUE, params![endpoint.as_str(), now.unix_millis(), PIECE])?
+                == usize::from(PIECE)
+            {
+                return Ok(None);
+            }
+            circuit::keep(connection, &endpoint, None)?;
+            changes(connection, RESUME, [endpoint.as_str()]).map(Some)
+        });
+        if let Some(was_stopped) = piece.await? {
+            return Ok(was_stopped);
+        }
+    }
 }
 
 pub(super) fn counts(connection: &Connection, endpoint: Option<&EndpointId>) -> Result<OutboxCounts, Fault> {

@@ -114,7 +114,7 @@ async fn outbox_is_kept(store: &PostgresStore) {
     assert_eq!(leased.iter().map(|entry| (entry.id.get(), entry.deliveries)).collect::<Vec<_>>(), [(4, 0)]);
     assert_eq!(outbox.next_due().await.unwrap(), Some(at(50)));
     let record = DeliveryRecord { started_at: at(9), duration: Duration::ZERO, status: Some(200), note: None };
-    let done = outbox.record(EntryId::new(3), owner(1), &record, Disposition::Delivered, at(11)).await.unwrap();
+    let done = outbox.record(EntryId::new(3), owner(1), &record, Disposition::Delivered, None, at(11)).await.unwrap();
     assert!(done, "a lease goes on");
     assert!(outbox.resend(EntryId::new(2), at(12)).await.unwrap());
     let leased = outbox.lease(LeaseRequest::new(lease(2, 200), 9), at(90)).await.unwrap();

@@ -82,10 +82,12 @@ async fn a_lease_that_lasts_is_not_lost_among_those_that_ended() {
         for number in number..number + 2 {
             let leased = outbox.lease(request(1), at(i64::from(number) + 1)).await.unwrap();
             assert_eq!(leased.len(), 1, "the lease that lasts is one of two");
-            assert!(outbox.record(leased[0].id, owner(1), &record, Disposition::Delivered, at(201)).await.unwrap());
+            assert!(
+                outbox.record(leased[0].id, owner(1), &record, Disposition::Delivered, None, at(201)).await.unwrap()
+            );
         }
     }
-    assert!(outbox.record(first, owner(2), &record, Disposition::Delivered, at(202)).await.unwrap());
+    assert!(outbox.record(first, owner(2), &record, Disposition::Delivered, None, at(202)).await.unwrap());
     assert_eq!(outbox.counts(None).await.unwrap().delivered, 201);
 }
 

@@ -64,7 +64,7 @@ async fn deliver(store: &PostgresStore, number: u32) {
     }
     for next in [Disposition::RetryAt(at(0)), Disposition::DeadLetter, Disposition::Delivered] {
         assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 10), 1), at(0)).await.unwrap()[0].id, sent);
-        assert!(outbox.record(sent, owner(1), &record, next, at(1)).await.unwrap());
+        assert!(outbox.record(sent, owner(1), &record, next, None, at(1)).await.unwrap());
         outbox.resend(sent, at(0)).await.unwrap();
     }
     outbox.resend_all(&"biller".parse().unwrap(), at(0)).await.unwrap();
@@ -72,7 +72,7 @@ async fn deliver(store: &PostgresStore, number: u32) {
     let endpoint = "biller".parse().unwrap();
     let circuit = Circuit { openings: 1, open_until: Some(at(0)), rests_until: None };
     outbox.hold_endpoint(&endpoint, circuit).await.unwrap();
-    outbox.close_circuit(&endpoint, 1, at(0)).await.unwrap();
+    outbox.resume_endpoint(&endpoint, at(0)).await.unwrap();
     outbox.find(sent).await.unwrap();
     outbox.next_due().await.unwrap();
     outbox.forget(at(0)).await.unwrap();

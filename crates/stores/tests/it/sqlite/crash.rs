@@ -179,7 +179,9 @@ async fn send(store: &SqliteStore, name: u8, round: i64) -> Vec<u64> {
     let mut sent = Vec::new();
     for entry in store.outbox().lease(request, now).await.unwrap() {
         let delivery = DeliveryRecord { started_at: now, duration: Duration::ZERO, status: Some(200), note: None };
-        assert!(store.outbox().record(entry.id, lease.owner, &delivery, Disposition::Delivered, now).await.unwrap());
+        assert!(
+            store.outbox().record(entry.id, lease.owner, &delivery, Disposition::Delivered, None, now).await.unwrap()
+        );
         sent.push(entry.id.get());
     }
     sent

@@ -38,7 +38,11 @@ async fn everything_is_there_after_a_restart() {
     let request = LeaseRequest::new(lease(1, 50), 1);
     let pending = store.outbox().lease(request, at(4)).await.unwrap();
     assert!(
-        store.outbox().record(enqueued.id(), owner(1), &delivery, Disposition::RetryAt(at(90)), at(5)).await.unwrap()
+        store
+            .outbox()
+            .record(enqueued.id(), owner(1), &delivery, Disposition::RetryAt(at(90)), None, at(5))
+            .await
+            .unwrap()
     );
     let gone = Intervention { by: "on call".parse().unwrap(), reason: "gone".parse().unwrap() };
     store.outbox().stop_endpoint(&to.endpoint, &gone, at(6)).await.unwrap();

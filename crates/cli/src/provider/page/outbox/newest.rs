@@ -118,7 +118,7 @@ mod tests {
         let lease = Lease { owner, until: now().saturating_add(Duration::from_secs(60)) };
         for entry in outbox.lease(LeaseRequest::new(lease, 3), now()).await.unwrap() {
             let delivery = DeliveryRecord { started_at: now(), duration: Duration::ZERO, status: None, note: None };
-            assert!(outbox.record(entry.id, owner, &delivery, Disposition::DeadLetter, now()).await.unwrap());
+            assert!(outbox.record(entry.id, owner, &delivery, Disposition::DeadLetter, None, now()).await.unwrap());
         }
         let dead = OutboxQuery::new().state(OutboxState::DeadLetter);
         let (found, next) = newest(&*outbox, &dead, None, 2).await.unwrap();

@@ -163,6 +163,7 @@ async fn endpoints_have_their_condition_and_commands() {
             "1 waiting, 1 dead letter",
             "outbox resend --endpoint acme</code>",
             "outbox pause acme</code>",
+            "outbox resume acme</code>",
             "stopped</span> since",
             "outbox resume &#39;gone no such endpoint&#39;</code>",
         ],
@@ -186,7 +187,7 @@ async fn who_gave_no_reason_is_named_alone() {
 #[tokio::test]
 async fn an_endpoint_that_keeps_failing_says_until_when_it_is_left_alone() {
     let world = World::new().await;
-    world.enqueue("acme").await;
+    let entry = world.enqueue("acme").await;
     has(&world.page("/outbox").await, &["data-label=\"Next\" class=\"when\">now</td>"]);
     let until = Timestamp::parse("2099-01-02T03:04:05.000Z").unwrap();
     let circuit = Circuit { openings: 1, open_until: Some(until), rests_until: None };
@@ -196,7 +197,13 @@ async fn an_endpoint_that_keeps_failing_says_until_when_it_is_left_alone() {
         &["data-label=\"Next\" class=\"when\"><time datetime=\"2099-01-02T03:04:05.000Z\""],
     );
     let (badge, why) = ("left alone</span> until <time datetime=\"2099-01-02", "because deliveries kept failing");
-    has(&world.page("/endpoints").await, &[badge, why]);
+    has(&world.page("/endpoints").await, &[badge, why, "outbox resume acme</code>"]);
+    has(&world.page(&format!("/outbox/{entry}")).await, &["outbox resume acme</code>"]);
+    let by = Intervention { by: "root".parse().unwrap(), reason: "".parse().unwrap() };
+    world.outbox.drop_entry(entry, &by, SystemClock.now()).await.unwrap();
+    has(&world.page("/endpoints").await, &["0 waiting", "outbox resume acme</code>"]);
+    world.outbox.resume_endpoint(&"acme".parse().unwrap(), SystemClock.now()).await.unwrap();
+    assert!(!world.page("/endpoints").await.contains("outbox resume"));
 }
 
 #[tokio::test]

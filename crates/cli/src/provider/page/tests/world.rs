@@ -158,7 +158,7 @@ impl World {
     ) {
         let now = SystemClock.now();
         let delivery = DeliveryRecord { started_at: now, duration: Duration::from_millis(12), status, note };
-        assert!(self.outbox.record(entry.id, OWNER, &delivery, next, now).await.unwrap());
+        assert!(self.outbox.record(entry.id, OWNER, &delivery, next, None, now).await.unwrap());
     }
 
     /// What a browser that followed the link gets.
