@@ -104,7 +104,12 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let options = EmulatorOptions::new()
         .provider(options)
         // `send` stores messages in another process.
-        .dispatcher(DispatcherOptions::new().longest_idle(IDLE).unknown_endpoint_pause(Duration::from_secs(5)))
+        .dispatcher(
+            DispatcherOptions::new()
+                .schedule(arguments.schedule.clone())
+                .longest_idle(IDLE)
+                .unknown_endpoint_pause(Duration::from_secs(5)),
+        )
         .faults(arguments.fault.clone())
         .seed(arguments.seed);
     let emulator = Emulator::new(engines, verifier, options)

@@ -9,12 +9,14 @@ use bankrail::client_assertion::token::ScopeSet;
 use bankrail::client_assertion::{Audience, VerifierOptions};
 use bankrail::emulator::{Fault, FaultRate};
 use bankrail::http::tls::{TlsError, client_config};
+use bankrail::mailbox::Schedule;
 use bankrail::service::CursorSecret;
 use bankrail::service::delivery::{EndpointUrl, TlsRoots};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The bytes of a file of certificate authorities that are read.
 const MOST_ROOTS: usize = 4 << 20;
@@ -46,6 +48,9 @@ pub(in crate::provider) struct Arguments {
     /// default
     #[arg(long, value_name = "FILE")]
     pub(super) roots: Option<PathBuf>,
+    /// The pauses after the failed deliveries of a message, each up to 20 % more or less; then it is a dead letter
+    #[arg(long, value_name = "PAUSES", default_value = PAUSES, value_parser = schedule)]
+    pub(super) schedule: Schedule,
     #[arg(long, value_name = "KIND:RATE", help = fault_help())]
     pub(super) fault: Vec<FaultRate>,
     /// Which calls the faults meet: the same number, the same calls
@@ -67,6 +72,26 @@ fn fault_help() -> String {
         "Let a part of the calls go wrong: KIND:RATE, where KIND is one of {kinds}, for one endpoint after token- or \
          statement-, and RATE is such as 0.1 or 10%"
     )
+}
+
+/// Those of the library.
+const PAUSES: &str = "5s,5m,30m,2h,5h,10h,14h,20h,24h";
+
+fn schedule(text: &str) -> Result<Schedule, &'static str> {
+    let pause = |text: &str| {
+        let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+        let unit = match unit {
+            "s" => 1,
+            "m" => 60,
+            "h" => 3600,
+            _ => return None,
+        };
+        Some(Duration::from_secs(u64::from(number.parse::<u32>().ok()?) * unit))
+    };
+    let pauses: Option<Vec<_>> = text.split(',').map(pause).collect();
+    let pauses = pauses.ok_or("expected pauses in seconds, minutes or hours, such as 5s,10m,2h")?;
+    // The first delivery is made at once.
+    Ok(Schedule::new(std::iter::once(Duration::ZERO).chain(pauses), 20))
 }
 
 /// Where the page for people is served.
@@ -169,6 +194,16 @@ mod tests {
         assert_eq!("[::1]:80".parse(), Ok(WantedPage::At("[::1]:80".parse().unwrap())));
         for text in ["0.0.0.0:80", "192.0.2.1:80", "127.0.0.1", "localhost:80", "OFF", ""] {
             assert!(text.parse::<WantedPage>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_is_the_pauses_between_deliveries() {
+        assert_eq!(schedule(PAUSES), Ok(Schedule::default()));
+        let short = Schedule::new([0, 5, 120, 3600].map(Duration::from_secs), 20);
+        assert_eq!(schedule("5s,2m,1h"), Ok(short));
+        for text in ["", "5", "s", "5s,", "5s 2m", "-5s", "5d", "5é", "1.5h", "4294967296s"] {
+            assert!(schedule(text).is_err(), "{text}");
         }
     }
 

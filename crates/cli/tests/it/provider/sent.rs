@@ -84,6 +84,26 @@ async fn a_refused_connection_and_an_unknown_authority_are_told_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_given_up_at_the_end_of_the_schedule() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    let (nobody, port) = listener().await;
+    drop(nobody);
+    let url = format!("https://localhost:{port}/hooks");
+    let bank = Bank::start(&data, &["--deliver-to", &url, "--schedule", "0s"]);
+    bank.run(["send", &url.replace("https://", "democustomer@"), "--kind", "query"]);
+    let end = Instant::now() + PATIENCE;
+    let given_up = loop {
+        let shown = bank.run(["outbox", "show", "1"]).fine();
+        if shown.contains("dead_letter") || Instant::now() > end {
+            break shown;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    assert_eq!(given_up.matches("no connection").count(), 2, "{given_up}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_message_to_one_address_never_goes_to_another() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
