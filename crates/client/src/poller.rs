@@ -5,6 +5,7 @@ mod error;
 mod handler;
 mod movement;
 mod options;
+mod plan;
 mod said;
 mod sink;
 mod source;
@@ -57,8 +58,11 @@ use tokio::time::Instant;
 ///   when its statement cannot be read to its end, and when a call fails in a way that cannot pass. [`Poller::status`]
 ///   and [`Poller::check`] say so until a page of it is recorded: it is tried again after an hour
 ///   ([`PollerOptions::retry_stopped`]), and at once after [`Poller::resume`]. The others are polled on.
-/// - Entries that the service lists no more are not fetched: the intraday statement of a day ends with the day. So the
-///   last poll of a day should be short before its end.
+/// - The intraday statement of a day ends with the day, and cannot be asked for afterwards. So each account is polled
+///   shortly before midnight where the bank is ([`PollerOptions::last_poll`]), as its reports say with their offset, and
+///   the hours before leave calls for that. After midnight the last cursor is asked once more. If that shows nothing of
+///   the old day, and its last minutes were not seen, this is said
+///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)).
 /// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
 ///
 /// Cheap to clone; clones share everything.

@@ -28,7 +28,7 @@ pub use identity::EntryLinks;
 pub use narrative::{AccountKind, EntryChannel, VirtualAccount, apply_narrative, strip_narrative};
 pub use poll::{
     AccountNotice, AccountPoll, EntryRelation, HandedOver, PageDecision, PollCommit, PollOptions, PollPosition,
-    PollPositionError, PollStep, PolledPage, StatedAccount,
+    PollPositionError, PollStep, PolledPage, StatedAccount, StatementDay,
 };
 pub use position::PagePosition;
 pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, StatementReply};

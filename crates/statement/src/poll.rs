@@ -1,5 +1,6 @@
 //! Polling an account: which page to ask for next, and which of its entries to hand over.
 
+mod day;
 mod memory;
 mod options;
 mod page;
@@ -7,6 +8,7 @@ mod position;
 mod relation;
 mod stated;
 
+pub use day::StatementDay;
 pub use options::PollOptions;
 pub use page::{HandedOver, PageDecision, PollCommit, PolledPage};
 pub use position::{PollPosition, PollPositionError};
@@ -17,6 +19,7 @@ use crate::seen::{EntryCounter, EntryKey, PageCounts, SeenEntry};
 use crate::walk::Cursors;
 use crate::{Cursor, Step, WalkError};
 use bankrail_values::{Date, Timestamp};
+use day::WalkedDay;
 use memory::{Numbered, OnPage, Remembering, Shown};
 use page::Delta;
 use position::Resume;
@@ -127,9 +130,11 @@ impl AccountPoll {
 
     /// The cursor of the next request; `None` for the first page.
     ///
-    /// If a poll begins with it, `now` decides whether its walk is a full one.
+    /// If a poll begins with it, `now` decides whether its walk is a full one. At the first poll after the end of a day
+    /// it is not, because the bank may answer the cursor with the last entries of that day.
     pub fn cursor(&mut self, now: Timestamp) -> Option<&Cursor> {
-        if self.walk.cursors.pages() == 0 && !self.walk.full && self.is_full_walk_due(now) {
+        let is_left = self.position.walked.is_some_and(|walked| walked.is_left_at(now));
+        if self.walk.cursors.pages() == 0 && !self.walk.full && self.is_full_walk_due(now) && !is_left {
             self.walk = Walk::full(&self.options);
         }
         self.walk.cursors.next()
@@ -139,6 +144,12 @@ impl AccountPoll {
     #[must_use]
     pub fn last_full_walk(&self) -> Option<Timestamp> {
         self.position.full_walk_at
+    }
+
+    /// When the day of the statement ends that was walked last; `None` if that is not known.
+    #[must_use]
+    pub fn day_ends_at(&self) -> Option<Timestamp> {
+        self.position.walked.map(|walked| walked.ends_at)
     }
 
     /// Decides about the page that was received for [`AccountPoll::cursor`]. `known` is what the store knows of the
@@ -169,17 +180,18 @@ impl AccountPoll {
                 commit.push(index, seen, new);
             }
         }
-        let day_changed = page.day.is_some_and(|day| self.known_day().is_some_and(|known| known != day));
-        let (day, after) = (page.day, walk.cursors.after(&page.page));
+        let day = page.day.map(|day| day.day);
+        let day_changed = day.is_some_and(|day| self.known_day().is_some_and(|known| known != day));
+        let after = walk.cursors.after(&page.page);
         commit.delta = Delta { counts, doubts, day, day_changed, after, ..Delta::default() };
-        self.relate(page, &mut commit);
+        self.relate(page, now, &mut commit);
         commit.next = self.position_after(page, &commit.delta, now);
         commit.position = commit.next.as_ref().map(PollPosition::to_json);
         PageDecision::Commit(Box::new(commit))
     }
 
     /// Adds to a commit what its entries are to those before, and what the page says about the account.
-    fn relate(&self, page: &PolledPage, commit: &mut PollCommit) {
+    fn relate(&self, page: &PolledPage, now: Timestamp, commit: &mut PollCommit) {
         let complete = self.completes(&commit.delta);
         let day = commit.delta.day.or(self.walk.day);
         let on_page: Vec<OnPage<'_>> =
@@ -195,9 +207,19 @@ impl AccountPoll {
             sums.add(&page.stated);
             notices.extend(books.complete(&sums, day));
         }
+        let mut walked = self.position.walked;
+        if let Some(next) = commit.delta.day
+            && let Some(last) = walked.take_if(|last| last.is_before(next))
+        {
+            notices.extend(last.notice(next, self.options.unseen));
+        }
+        if matches!(commit.delta.after, Ok(Step::Done)) {
+            walked = page.day.and_then(|day| WalkedDay::complete(day, now));
+        }
         commit.late = commit.all().map(|(_, seen, new)| new && self.is_late(seen)).collect();
         commit.notices = notices;
         (commit.delta.memory, commit.delta.books, commit.delta.stated) = (memory, books, page.stated.clone());
+        commit.delta.walked = walked;
     }
 
     /// Whether a full walk through the statement of a later day was completed before.
@@ -223,7 +245,7 @@ impl AccountPoll {
             self.position = position;
         }
         self.walk.take(&delta);
-        (self.position.memory, self.position.books) = (delta.memory, delta.books);
+        (self.position.memory, self.position.books, self.position.walked) = (delta.memory, delta.books, delta.walked);
         match delta.after {
             Ok(Step::Fetch(_)) => Ok(PollStep::Fetch),
             Ok(Step::Done) => Ok(self.walked()),
@@ -283,10 +305,10 @@ impl AccountPoll {
     fn position_after(&self, page: &PolledPage, delta: &Delta, now: Timestamp) -> Option<PollPosition> {
         let walk = &self.walk;
         let ends = !matches!(delta.after, Ok(Step::Fetch(_)));
-        let (memory, books) = (delta.memory.clone(), delta.books.clone());
+        let (memory, books, walked) = (delta.memory.clone(), delta.books.clone(), delta.walked);
         if walk.full && !ends {
-            let changed = memory != self.position.memory || books != self.position.books;
-            return changed.then(|| PollPosition { memory, books, ..self.position.clone() });
+            let unchanged = PollPosition { memory, books, walked, ..self.position.clone() };
+            return (unchanged != self.position).then_some(unchanged);
         }
         let certain = walk.doubts.is_empty() && delta.doubts.is_empty();
         let trusted =
@@ -298,6 +320,7 @@ impl AccountPoll {
             resume,
             memory,
             books,
+            walked,
         })
     }
 

@@ -124,9 +124,10 @@ pub(super) struct NewEntry {
 pub(super) struct AccountNote {
     pub(super) at: Timestamp,
     pub(super) account: String,
-    /// `vanished`, `balance_gap`, `currency_changed` or `kind_changed`.
+    /// `vanished`, `balance_gap`, `day_incomplete`, `currency_changed` or `kind_changed`.
     pub(super) notice: String,
-    /// The identifier of the entry that has vanished, the difference of the balances, or what changed from and to.
+    /// The identifier of the entry that has vanished, the difference of the balances, the day and when it was seen last,
+    /// or what changed from and to.
     pub(super) detail: String,
     pub(super) request_key: HyphenatedUuid,
 }

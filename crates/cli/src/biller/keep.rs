@@ -108,6 +108,7 @@ pub(super) fn entries(
         let detail = match notice {
             AccountNotice::Vanished { id, .. } => hex(id),
             AccountNotice::BalanceGap { difference } => difference.to_string(),
+            AccountNotice::DayIncomplete { day, seen_until, .. } => format!("{day} after {seen_until}"),
             AccountNotice::CurrencyChanged { from, to } | AccountNotice::KindChanged { from, to } => {
                 format!("{from} to {to}")
             }

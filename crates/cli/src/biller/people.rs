@@ -59,6 +59,7 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
             let said = match note.notice.as_str() {
                 "vanished" => "no longer lists the entry",
                 "balance_gap" => "has balances and entries that differ by",
+                "day_incomplete" => "was not seen to the end of",
                 "currency_changed" => "changed its currency from",
                 _ => "changed its kind from",
             };

@@ -2,17 +2,18 @@
 
 use super::error::PollError;
 use super::handler::NewEntries;
+use super::plan::Plan;
 use super::said::Said;
 use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
-use super::{Poller, Slots};
+use super::{Poller, PollerOptions, Slots};
 use crate::measure::{self, Polled};
 use crate::{StatementError, StatementPage};
 use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
     AccountId, AccountPoll, EntryIdentity, EntryLinks, PageDecision, PollCommit, PollPosition, PollStep, PolledPage,
-    Recorded, ReplyFinding, SortOrder, StatedAccount,
+    Recorded, ReplyFinding, SortOrder, StatedAccount, StatementDay,
 };
 use bankrail_values::{StoreError, Timestamp, jitter};
 use std::sync::Arc;
@@ -215,8 +216,10 @@ impl Poller {
         with_cursor: bool,
     ) -> Option<Walker> {
         if let StatementError::HeldBack { retry_at } = error {
-            let soon = self.now().saturating_add(Duration::from_millis(100));
-            self.wait_until(index, retry_at.max(soon), WaitReason::RateLimit);
+            let now = self.now();
+            let retry_at = retry_at.max(now.saturating_add(Duration::from_millis(100)));
+            let until = self.plan(index, &walker.poll).map_or(retry_at, |plan| plan.held_back(now, retry_at));
+            self.wait_until(index, until, WaitReason::RateLimit);
             return Some(walker);
         }
         if with_cursor && is_refusal(&error) {
@@ -250,11 +253,18 @@ impl Poller {
         None
     }
 
+    /// How the account is polled before the end of its bank's day, if that is known.
+    fn plan(&self, index: usize, poll: &AccountPoll) -> Option<Plan> {
+        let PollerOptions { calls_an_hour, last_poll: before, .. } = self.0.options;
+        Some(Plan { index, accounts: self.0.accounts.len(), calls_an_hour, ends_at: poll.day_ends_at()?, before })
+    }
+
     fn completed(&self, index: usize, poll: &AccountPoll, every: Duration) {
         let now = self.now();
         measure::polled(Polled::Completed);
+        let due = self.plan(index, poll).map_or(now.saturating_add(every), |plan| plan.next_poll(now, every));
         self.0.board.change(index, |row| {
-            (row.due, row.pages) = (now.saturating_add(every), 0);
+            (row.due, row.pages) = (due, 0);
             row.state = AccountState::Waiting { until: row.due, reason: WaitReason::Interval };
             row.last_poll = Some(now);
             row.last_full_walk = poll.last_full_walk();
@@ -334,7 +344,8 @@ impl Fetched {
             [report] => StatedAccount::of(report),
             _ => StatedAccount::default(),
         };
-        let polled = PolledPage::new(received.page.clone(), entries).day(page.day()).ordered(ordered);
+        let day = page.document.reports.first().and_then(StatementDay::of);
+        let polled = PolledPage::new(received.page.clone(), entries).day(day).ordered(ordered);
         let polled = polled.links(links).stated(stated);
         Self { page: Arc::new(page), polled, handed_over: 0, overtaken: 0 }
     }

@@ -1,6 +1,7 @@
 //! The poller in paused time, with a bank that is a table.
 
 mod complaints;
+mod days;
 
 use super::handler::BoxError;
 use super::sink::{Patience, Plain, Sink};
@@ -43,6 +44,10 @@ struct Table {
     calls: Vec<Call>,
     /// The entries of every page, in place of those amounts.
     entries: Option<String>,
+    /// The zone of the bank: its offset from UTC in hours. Its reports are of one moment if there is none.
+    zone: Option<fn(Timestamp) -> i8>,
+    /// The most calls of an hour, beyond which none is made.
+    calls_an_hour: Option<usize>,
     /// The currency of the account and the balances, as XML.
     currency: &'static str,
     balances: String,
@@ -50,6 +55,8 @@ struct Table {
     takes: Duration,
     /// The cursor of every page, if not its index.
     cursor: Option<&'static str>,
+    /// How far the clock is ahead of the first moment.
+    ahead: Duration,
     /// How far the clock was set back.
     set_back: Duration,
 }
@@ -99,10 +106,16 @@ impl Bank {
 
     fn answer(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
         let cursor = request.cursor.as_ref().map(|cursor| cursor.as_str().to_owned());
-        let at = self.passed();
+        let (at, now) = (self.passed(), self.now());
         let (amounts, next) = self.with(|table| {
             let (account, pages) = table.pages.get_key_value(request.account_id()).unwrap();
             let (account, pages) = (*account, pages.clone());
+            let recent = table.calls.iter().rev().take_while(|call| call.2 + 3_600 > at);
+            if table.calls_an_hour.is_some_and(|most| recent.clone().count() >= most) {
+                let oldest = recent.last().map_or(at, |call| call.2);
+                let retry_at = now.saturating_add(seconds(oldest + 3_600 - at));
+                return Err(StatementError::HeldBack { retry_at });
+            }
             table.calls.push((account, cursor.clone(), at));
             if let Some(error) = table.failures.get_mut(account).and_then(VecDeque::pop_front) {
                 return Err(error);
@@ -118,10 +131,15 @@ impl Bank {
             )
         };
         let account = request.account_id();
+        let made = self.with(|table| table.zone).map_or("2026-11-21T16:00:00+10:00".to_owned(), |zone| {
+            let hours = zone(self.now());
+            let local = self.now().saturating_add(seconds(3_600 * u64::try_from(hours).unwrap())).to_string();
+            local.replace('Z', &format!("+{hours:02}:00"))
+        });
         let xml = format!(
             "<Document xmlns='urn:iso:std:iso:20022:tech:xsd:camt.052.001.06'><BkToCstmrAcctRpt><GrpHdr><MsgId>m\
              </MsgId><CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm></GrpHdr><Rpt><Id>r</Id>\
-             <CreDtTm>2026-11-21T16:00:00+10:00</CreDtTm><Acct><Id><Othr><Id>{account}</Id></Othr></Id>{}</Acct>\
+             <CreDtTm>{made}</CreDtTm><Acct><Id><Othr><Id>{account}</Id></Othr></Id>{}</Acct>\
              {}{}</Rpt></BkToCstmrAcctRpt></Document>",
             self.with(|table| table.currency),
             self.with(|table| table.balances.clone()),
@@ -152,7 +170,10 @@ impl Source for Bank {
     }
 
     fn now(&self) -> Timestamp {
-        start().saturating_add(self.began.elapsed()).saturating_sub(self.with(|table| table.set_back))
+        start()
+            .saturating_add(self.began.elapsed())
+            .saturating_add(self.with(|table| table.ahead))
+            .saturating_sub(self.with(|table| table.set_back))
     }
 }
 

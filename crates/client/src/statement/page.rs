@@ -3,7 +3,7 @@
 use super::{StatementError, UnreadablePayload};
 use bankrail_camt052::{Document, Entry, Finding as DocumentFinding, Parsed, ReadOptions};
 use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
-use bankrail_values::{Date, HyphenatedUuid};
+use bankrail_values::HyphenatedUuid;
 
 /// One page of a statement. `Debug` prints its size, not its contents.
 #[derive(Clone)]
@@ -32,12 +32,6 @@ impl StatementPage {
 
     pub(crate) fn entry_identities(&self) -> Vec<EntryIdentity> {
         self.entries().map(EntryIdentity::of).collect()
-    }
-
-    /// The day on which its report was made, in the report's own offset.
-    pub(crate) fn day(&self) -> Option<Date> {
-        let made = self.document.reports.first().map(|report| &report.created_at)?.as_ref()?;
-        Date::from_time(made.date().to_time()?)
     }
 
     pub(crate) fn read(

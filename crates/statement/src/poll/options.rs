@@ -12,5 +12,8 @@ bankrail_values::options! {
         /// The most pages of a walk. A longer statement is [`WalkError::TooManyPages`](crate::WalkError::TooManyPages).
         /// Default: 100.
         pub(super) max_pages: usize = 100,
+        /// How much of a day may be unseen at its end before that is said
+        /// ([`AccountNotice::DayIncomplete`](crate::AccountNotice::DayIncomplete)). Default: 5 min.
+        pub(super) unseen: Duration = Duration::from_secs(300),
     }
 }

@@ -1,6 +1,7 @@
 //! A received page of a poll, and what is decided about it.
 
 use super::PollPosition;
+use super::day::{StatementDay, WalkedDay};
 use super::memory::{Memory, Numbered};
 use super::relation::{AccountNotice, EntryRelation};
 use super::stated::{Books, StatedAccount};
@@ -14,7 +15,7 @@ use bankrail_values::Date;
 pub struct PolledPage {
     pub(super) page: ReceivedPage,
     pub(super) entries: Vec<EntryIdentity>,
-    pub(super) day: Option<Date>,
+    pub(super) day: Option<StatementDay>,
     pub(super) ordered: bool,
     pub(super) links: Vec<EntryLinks>,
     pub(super) stated: StatedAccount,
@@ -27,10 +28,9 @@ impl PolledPage {
         Self { page, entries, day: None, ordered: true, links: Vec::new(), stated: StatedAccount::default() }
     }
 
-    /// Sets the day of the statement, as the page says it: the day on which its report was made, in the report's own
-    /// offset. Default: not known.
+    /// Sets the day of the statement, as the page says it ([`StatementDay::of`]). Default: not known.
     #[must_use]
-    pub fn day(mut self, day: Option<Date>) -> Self {
+    pub fn day(mut self, day: Option<StatementDay>) -> Self {
         self.day = day;
         self
     }
@@ -155,6 +155,7 @@ pub(super) struct Delta {
     pub(super) memory: Memory,
     pub(super) books: Books,
     pub(super) stated: StatedAccount,
+    pub(super) walked: Option<WalkedDay>,
     pub(super) after: Result<Step, WalkError>,
 }
 
@@ -169,6 +170,7 @@ impl Default for Delta {
             memory: Memory::default(),
             books: Books::default(),
             stated: StatedAccount::default(),
+            walked: None,
             after: Ok(Step::Done),
         }
     }

@@ -1,5 +1,6 @@
 //! The position of an account between two polls.
 
+use super::day::WalkedDay;
 use super::memory::Memory;
 use super::stated::Books;
 use crate::Cursor;
@@ -22,6 +23,8 @@ pub struct PollPosition {
     pub(super) resume: Option<Resume>,
     pub(super) memory: Memory,
     pub(super) books: Books,
+    /// When a walk through the statement of a day was last completed.
+    pub(super) walked: Option<WalkedDay>,
 }
 
 /// The last page of a walk: its cursor, and how many entries of each content it listed.
@@ -77,6 +80,7 @@ impl PollPosition {
             .optional_raw("listed", self.resume.as_ref().map(listed))
             .optional_string("entries", Some(self.memory.to_text()).filter(|text| !text.is_empty()).as_deref())
             .optional_raw("account", Some(self.books.to_json()).filter(|_| self.books != Books::default()))
+            .optional_raw("walked", self.walked.map(WalkedDay::to_json))
             .finish()
     }
 
@@ -106,7 +110,8 @@ impl PollPosition {
         };
         let memory = text("entries")?.map_or(Some(Memory::default()), Memory::from_text)?;
         let books = object.get("account").map_or(Some(Books::default()), Books::from_json)?;
-        Some(Self { full_walk_at, day, resume, memory, books })
+        let walked = object.get("walked").map(|value| WalkedDay::from_json(value).ok_or(())).transpose().ok()?;
+        Some(Self { full_walk_at, day, resume, memory, books, walked })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an entry is to those before it, and what else is said about an account.
 
-use bankrail_values::Decimal;
+use bankrail_values::{Date, Decimal, Timestamp};
 
 /// What an entry that is handed over is to those that were handed over before.
 ///
@@ -44,6 +44,17 @@ pub enum AccountNotice {
         /// opening balance, that of the day's first full walk is computed from its entries.
         difference: Decimal,
     },
+    /// A day is over, and its statement was walked to its end for the last time so long before
+    /// ([`PollOptions::unseen`](crate::PollOptions::unseen)) that entries may have come which no statement lists any
+    /// more: an intraday statement cannot be asked for after its day.
+    DayIncomplete {
+        /// The day.
+        day: Date,
+        /// Up to when its entries are known.
+        seen_until: Timestamp,
+        /// The next day of which a statement was seen. What is between the two was not seen at all.
+        next: Date,
+    },
     /// The currency of the account, as the report states it, is another one than before.
     CurrencyChanged {
         /// The code before.
@@ -67,6 +78,7 @@ impl AccountNotice {
         match self {
             Self::Vanished { .. } => "vanished",
             Self::BalanceGap { .. } => "balance_gap",
+            Self::DayIncomplete { .. } => "day_incomplete",
             Self::CurrencyChanged { .. } => "currency_changed",
             Self::KindChanged { .. } => "kind_changed",
         }

@@ -2,7 +2,7 @@
 
 use bankrail_statement::{
     AccountPoll, Cursor, EntryIdentity, EntryKey, PageDecision, PollOptions, PollPosition, PollPositionError, PollStep,
-    PolledPage, ReceivedPage, WalkError,
+    PolledPage, ReceivedPage, StatementDay, WalkError,
 };
 use bankrail_values::{Date, Timestamp};
 use std::collections::HashMap;
@@ -273,7 +273,7 @@ fn a_refused_cursor_begins_a_full_walk_and_not_for_ever() {
 
 #[test]
 fn a_new_day_is_walked_in_full() {
-    let day = |text: &str| -> Option<Date> { Some(text.parse().unwrap()) };
+    let day = |text: &str| Some(StatementDay::new(text.parse::<Date>().unwrap()));
     let mut customer = Customer::new();
     let pages: [&[EntryIdentity]; 2] = [&[plain(1)], &[plain(2)]];
     let monday = |cursor: Option<&str>| page_of(&pages, cursor).day(day("2026-11-23"));
@@ -513,7 +513,10 @@ impl Bank {
             ReceivedPage::Last
         };
         let day = format!("2026-11-{:02}", self.day % 28 + 1).parse().unwrap();
-        Some(PolledPage::new(page, listed.iter().map(|real| real.identity.clone()).collect()).day(Some(day)))
+        Some(
+            PolledPage::new(page, listed.iter().map(|real| real.identity.clone()).collect())
+                .day(Some(StatementDay::new(day))),
+        )
     }
 }
 

@@ -7,7 +7,7 @@ use bankrail_camt052::{
 };
 use bankrail_statement::{
     AccountNotice, AccountPoll, Cursor, EntryIdentity, EntryKey, EntryLinks, EntryRelation, PageDecision, PollCommit,
-    PollOptions, PollPosition, PollStep, PolledPage, ReceivedPage, StatedAccount,
+    PollOptions, PollPosition, PollStep, PolledPage, ReceivedPage, StatedAccount, StatementDay,
 };
 use bankrail_values::{Date, Decimal, Timestamp};
 use std::cell::RefCell;
@@ -69,6 +69,11 @@ impl Row {
 
 fn date(day: i64) -> Date {
     Date::from_time("2026-03-01".parse::<Date>().unwrap().to_time() + time::Duration::days(day)).unwrap()
+}
+
+/// The midnight at the end of a day, eleven hours before that of UTC.
+fn end_of(day: i64) -> Timestamp {
+    Timestamp::from_time((date(day).to_time().midnight() + time::Duration::hours(13)).assume_utc()).unwrap()
 }
 
 fn money(cents: i64) -> (Amount, Direction) {
@@ -135,9 +140,10 @@ impl Bank {
             (BalanceCode::InterimAvailable, Some(7)),
         ];
         report.balances = balances.into_iter().filter_map(|(kind, cents)| Some(balance(kind, cents?))).collect();
+        let day = StatementDay::new(date(self.day)).ends_at(end_of(self.day));
         PolledPage::new(page, listed.iter().map(|(_, identity, _)| identity.clone()).collect())
             .links(listed.iter().map(|(.., links)| *links).collect())
-            .day(Some(date(self.day)))
+            .day(Some(day))
             .stated(StatedAccount::of(&report))
     }
 }
@@ -171,7 +177,7 @@ impl Customer {
 
     /// Only full walks.
     fn thorough() -> Self {
-        Self::new(PollOptions::new().full_walk_every(Duration::ZERO))
+        Self::new(thorough())
     }
 
     fn restart(&mut self, options: PollOptions) {
@@ -241,6 +247,11 @@ impl Customer {
     fn id(&self, row: &Row) -> Id {
         *self.ledger.iter().find(|(_, known)| *known == row).unwrap().0
     }
+}
+
+/// Full walks only, and days of which the end is of no interest.
+fn thorough() -> PollOptions {
+    PollOptions::new().full_walk_every(Duration::ZERO).unseen(Duration::MAX)
 }
 
 fn new() -> EntryRelation {
@@ -386,7 +397,7 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     assert_eq!(customer.relations(&bank).len(), 3);
     bank.rows = vec![booked(2)];
     assert_eq!(customer.poll(&bank), (vec![], vec![]), "one walk is no evidence");
-    customer.restart(PollOptions::new().full_walk_every(Duration::ZERO));
+    customer.restart(thorough());
     let vanished = customer.poll(&bank).1;
     assert_eq!(vanished.len(), 2);
     assert!(vanished.iter().all(|notice| matches!(notice, AccountNotice::Vanished { booked: true, .. })));
@@ -445,6 +456,53 @@ fn an_entry_of_a_day_that_was_complete_is_late() {
     assert_eq!(late(&mut customer, &bank), [true, false, false]);
     customer.poll.cursor_refused().unwrap();
     assert!(late(&mut customer, &bank).is_empty(), "what is known is not late");
+}
+
+#[test]
+fn a_day_that_was_not_seen_to_its_end_is_said_once() {
+    let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
+    for (before_the_end, is_said) in [(5, false), (6, true)] {
+        let (mut customer, mut bank) = (Customer::new(PollOptions::new()), Bank::new(&[booked(1), booked(2)]));
+        bank.page_size = 1;
+        let seen_until = end_of(0).saturating_sub(minutes(before_the_end));
+        customer.now = seen_until;
+        assert_eq!(customer.poll(&bank).1, []);
+        assert_eq!(customer.poll.day_ends_at(), Some(end_of(0)));
+        customer.restart(PollOptions::new());
+        (customer.now, bank.day) = (end_of(2).saturating_sub(minutes(1)), 2);
+        let notice = AccountNotice::DayIncomplete { day: date(0), seen_until, next: date(2) };
+        assert_eq!(notice.kind(), "day_incomplete");
+        assert_eq!(customer.poll(&bank).1, if is_said { vec![notice] } else { vec![] });
+        assert_eq!(customer.poll.day_ends_at(), Some(end_of(2)));
+        assert_eq!(customer.poll(&bank).1, []);
+    }
+}
+
+#[test]
+fn after_the_end_of_a_day_its_cursor_is_asked_for_once_more() {
+    let (mut customer, mut bank) = (Customer::new(PollOptions::new()), Bank::new(&[booked(1), booked(2)]));
+    bank.page_size = 1;
+    customer.now = end_of(0).saturating_sub(Duration::from_secs(2 * 3_600));
+    assert_eq!(customer.poll(&bank).0.len(), 2);
+    bank.rows.push(booked(3));
+    customer.now = end_of(0);
+    assert_eq!(customer.poll.cursor(customer.now).map(Cursor::as_str), Some("1"), "though a full walk is due");
+    let (said, notices) = customer.poll(&bank);
+    assert_eq!((said.len(), notices), (1, vec![]), "the day was seen to its end after all");
+    assert_eq!(customer.poll.cursor(customer.now), None, "the full walk follows");
+}
+
+#[test]
+fn the_day_of_a_report_ends_in_its_own_offset() {
+    let day = |made: &str| {
+        let xml = document_xml(&[]).replace("<CreDtTm>2021-07-29T17:10:05+10:00", &format!("<CreDtTm>{made}"));
+        StatementDay::of(&Document::parse(xml).unwrap().document.reports[0])
+    };
+    let ends = |date: &str, at: &str| Some(StatementDay::new(date.parse().unwrap()).ends_at(at.parse().unwrap()));
+    assert_eq!(day("2026-10-04T01:59:59+10:00"), ends("2026-10-04", "2026-10-04T14:00:00.000Z"));
+    assert_eq!(day("2026-10-04T03:00:00+11:00"), ends("2026-10-04", "2026-10-04T13:00:00.000Z"));
+    assert_eq!(day("2026-12-31T23:00:00-03:30"), ends("2026-12-31", "2027-01-01T03:30:00.000Z"));
+    assert_eq!(day("2026-10-04T03:00:00"), Some(StatementDay::new("2026-10-04".parse().unwrap())), "no offset, no end");
 }
 
 #[test]
@@ -643,7 +701,7 @@ fn live(seed: u64) {
             for notice in notices {
                 match notice {
                     AccountNotice::BalanceGap { difference } => gaps.push(difference),
-                    AccountNotice::Vanished { .. } => {}
+                    AccountNotice::Vanished { .. } | AccountNotice::DayIncomplete { .. } => {}
                     other => panic!("seed {seed}, day {day}: {other:?}"),
                 }
             }

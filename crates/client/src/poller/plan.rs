@@ -1,0 +1,69 @@
+//! When an account is polled next, so that each is polled late on its bank's day.
+
+use bankrail_values::Timestamp;
+use std::time::Duration;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// An account among those that share the calls of an hour, before the end of a day.
+#[derive(Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) index: usize,
+    pub(super) accounts: usize,
+    pub(super) calls_an_hour: usize,
+    pub(super) ends_at: Timestamp,
+    /// How long before the end the last polls are.
+    pub(super) before: Duration,
+}
+
+impl Plan {
+    /// When the account is polled for the last time: as late as possible, or as many hours before as the calls for the
+    /// accounts after this one take.
+    fn last_poll(self) -> Timestamp {
+        let after = self.accounts.saturating_sub(self.index.saturating_add(1));
+        self.latest().saturating_sub(hours(after / self.calls_an_hour.max(1)))
+    }
+
+    fn latest(self) -> Timestamp {
+        self.ends_at.saturating_sub(self.before)
+    }
+
+    /// From when on calls are kept for the last polls.
+    fn begin(self) -> Timestamp {
+        self.latest().saturating_sub(hours(self.accounts.div_ceil(self.calls_an_hour.max(1))))
+    }
+
+    /// How many calls of the last hour are for other polls: each account needs one for its last poll, and has used
+    /// another one shortly before.
+    fn free_calls(self) -> Option<u32> {
+        let free = self.calls_an_hour.saturating_sub(self.accounts.saturating_mul(2));
+        u32::try_from(free).ok().filter(|free| *free > 0)
+    }
+
+    /// The next poll after one that ended now.
+    pub(super) fn next_poll(self, now: Timestamp, every: Duration) -> Timestamp {
+        let regular = now.saturating_add(every);
+        if now >= self.ends_at || regular <= self.begin() {
+            return regular;
+        }
+        match self.free_calls() {
+            Some(_) if now >= self.last_poll() => regular,
+            Some(free) => {
+                let spaced = HOUR.saturating_mul(u32::try_from(self.accounts).unwrap_or(u32::MAX)) / free;
+                now.saturating_add(spaced.max(every)).min(self.last_poll())
+            }
+            None if now >= self.last_poll() => regular.max(self.ends_at),
+            None => self.last_poll(),
+        }
+    }
+
+    /// When a call is made that the limit holds back now until `retry_at`: with the last polls, if their calls are kept.
+    pub(super) fn held_back(self, now: Timestamp, retry_at: Timestamp) -> Timestamp {
+        let kept = self.free_calls().is_none() && retry_at > self.begin() && now < self.last_poll();
+        if kept { retry_at.max(self.last_poll()) } else { retry_at }
+    }
+}
+
+fn hours(count: usize) -> Duration {
+    HOUR.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
+}
