@@ -58,7 +58,8 @@ impl Booking {
     /// The most characters of a key.
     pub const MAX_KEY: usize = 128;
 
-    /// A booking of an amount, more than zero, on a booking day that is also its value date.
+    /// A booking of an amount, more than zero, on a booking day that is also its value date. The day of what is booked
+    /// now is [`Provider::today`](bankrail_service::Provider::today), not the day in UTC.
     #[must_use]
     pub fn new(kind: BookingKind, amount: Money, day: Date) -> Self {
         Self { kind, amount, day, value_date: None, reversal: false, texts: BTreeMap::new() }

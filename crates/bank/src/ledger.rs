@@ -17,11 +17,12 @@ use super::Booking;
 use crate::customers::AccountRegistrar;
 use crate::sql::{corrupt, run};
 use bankrail_client_assertion::CustomerCode;
-use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, PageEntry, RegisteredAccount, StatementQuery};
+use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, PageEntry, RegisteredAccount, ReportDay, StatementQuery};
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::rusqlite::Connection;
 use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError};
 use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
+use std::sync::{Arc, OnceLock};
 
 /// A [`Ledger`] in a [`SqliteStore`]: accounts, the customers that may ask for them, balances and booked entries.
 ///
@@ -32,6 +33,11 @@ use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
 ///   in its account, so that entries that are booked between two pages neither repeat nor hide others.
 /// - A page costs the same whatever the account has. It is cut after 4 MiB of entries, and where its sums would have
 ///   more digits than the message can carry; the next page goes on there.
+/// - A statement shows the entries of one day, in the time zone of the provider's reports. Book on
+///   [`Provider::today`](bankrail_service::Provider::today): in the time zone `Australia/Sydney` the UTC day is another
+///   one for ten or eleven hours a day. Once a provider is made over the ledger or a clone of it, a booking of another
+///   day is warned about, or refused, as
+///   [`booking_day_policy`](bankrail_service::ProviderOptions::booking_day_policy) says.
 /// - [`SqliteLedger::register`] says which customers may ask for which accounts.
 ///
 /// ```
@@ -57,6 +63,8 @@ use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
 #[derive(Clone, Debug)]
 pub struct SqliteLedger {
     store: SqliteStore,
+    /// The day of the reports of the first provider over this ledger.
+    report_day: Arc<OnceLock<ReportDay>>,
 }
 
 impl SqliteLedger {
@@ -66,7 +74,7 @@ impl SqliteLedger {
     /// The ledger in this store.
     #[must_use]
     pub fn new(store: SqliteStore) -> Self {
-        Self { store }
+        Self { store, report_day: Arc::default() }
     }
 
     /// Opens an account with its opening balance, which may be negative. False if there is one already; its balance
@@ -147,14 +155,14 @@ impl SqliteLedger {
 
     /// Books what happened on an account: adds the entry and changes the balance.
     ///
-    /// A booking whose [key](Booking::idempotency_key) the account has already changes nothing. The answer says so. A
-    /// booking without a key is always new.
+    /// A booking whose [key](Booking::idempotency_key) the account has already changes nothing, whatever the day. The
+    /// answer says so. A booking without a key is always new.
     ///
     /// # Errors
     /// [`BookError`], and then nothing is changed.
     pub async fn book(&self, account: &AccountId, booking: &Booking) -> Result<Booked, BookError> {
-        let (account, booking) = (account.clone(), booking.clone());
-        self.write(move |transaction| Self::book_within(transaction, &account, &booking)).await
+        let (ledger, account, booking) = (self.clone(), account.clone(), booking.clone());
+        self.write(move |transaction| ledger.book_within(transaction, &account, &booking)).await
     }
 
     /// As [`SqliteLedger::book`], within the caller's transaction: the entry is booked if the transaction commits.
@@ -162,11 +170,12 @@ impl SqliteLedger {
     /// # Errors
     /// [`BookError`], and then nothing is changed.
     pub fn book_within(
+        &self,
         transaction: &Transaction<'_>,
         account: &AccountId,
         booking: &Booking,
     ) -> Result<Booked, BookError> {
-        Self::book_entry_within(transaction, account, &booking.to_entry()?, booking.idempotency_key())
+        self.book_entry_within(transaction, account, &booking.to_entry()?, booking.idempotency_key())
     }
 
     /// Books an entry as it is, with all the details that it has. It must be booked (`Sts`), have a booking day, and be
@@ -182,8 +191,8 @@ impl SqliteLedger {
         entry: &LedgerEntry,
         key: Option<&str>,
     ) -> Result<Booked, BookError> {
-        let (account, entry, key) = (account.clone(), entry.clone(), key.map(str::to_owned));
-        self.write(move |transaction| Self::book_entry_within(transaction, &account, &entry, key.as_deref())).await
+        let (ledger, account, entry, key) = (self.clone(), account.clone(), entry.clone(), key.map(str::to_owned));
+        self.write(move |transaction| ledger.book_entry_within(transaction, &account, &entry, key.as_deref())).await
     }
 
     /// As [`SqliteLedger::book_entry`], within the caller's transaction.
@@ -191,6 +200,7 @@ impl SqliteLedger {
     /// # Errors
     /// [`BookError`], and then nothing is changed.
     pub fn book_entry_within(
+        &self,
         transaction: &Transaction<'_>,
         account: &AccountId,
         entry: &LedgerEntry,
@@ -199,7 +209,7 @@ impl SqliteLedger {
         let connection = transaction.connection();
         whole(connection, || {
             let found = account::find(connection, account)?.ok_or(BookError::UnknownAccount)?;
-            book::book(connection, &found, entry, key)
+            book::book(connection, &found, entry, key, self.report_day.get())
         })
     }
 
@@ -220,6 +230,11 @@ impl SqliteLedger {
 }
 
 impl Ledger for SqliteLedger {
+    fn follow_report_day(&self, day: &ReportDay) {
+        // The first provider's.
+        let _ = self.report_day.set(day.clone());
+    }
+
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
         let query = query.clone();
         Box::pin(async move {

@@ -217,7 +217,7 @@ impl FakeBank {
     /// Opens the specification's test accounts for the first customer, each with its entries of today. Accounts with
     /// their identifiers are replaced; [`FakeBank::ACCOUNT`] is the first of them.
     pub fn open_test_accounts(&self) {
-        let (ledger, today) = (&self.0.ledger, self.now().date());
+        let (ledger, today) = (&self.0.ledger, self.0.emulator.today());
         for account in TestAccount::ALL {
             let id = account.id();
             ledger.open(&code(Self::CUSTOMER), &id, account.registered());
@@ -228,13 +228,13 @@ impl FakeBank {
         }
     }
 
-    /// Books an entry on an account.
+    /// Books an entry on an account, on the day of a report made now unless the booking names another.
     ///
     /// # Panics
     /// If there is no such account, the booking is in another currency, or its amount does not fit an entry.
     #[track_caller]
     pub fn book(&self, account: &AccountId, booking: &Booking) -> Booked {
-        self.0.ledger.book(account, booking, self.now().date())
+        self.0.ledger.book(account, booking, self.0.emulator.today())
     }
 
     /// Puts another content in the place of a booked entry; see [`FakeLedger::correct`].

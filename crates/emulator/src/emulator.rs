@@ -10,8 +10,8 @@ use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_mailbox::OutboxStore;
 use bankrail_service::delivery::{Dispatcher, DispatcherOptions, Endpoints, Transport};
-use bankrail_service::{Directory, Ledger, Provider, ProviderOptions, ProviderOptionsError};
-use bankrail_values::{Clock, RandomnessError, SystemClock};
+use bankrail_service::{Directory, Ledger, Provider, ProviderOptions, ProviderOptionsError, ReportDay};
+use bankrail_values::{Clock, Date, RandomnessError, SystemClock};
 use std::sync::Arc;
 
 /// What a bank in a box keeps its data in.
@@ -72,6 +72,7 @@ pub enum EmulatorError {
 pub struct Emulator {
     pub(crate) front: Arc<Front>,
     router: Router,
+    report_day: ReportDay,
     dispatcher: Dispatcher,
     endpoints: Endpoints,
 }
@@ -98,7 +99,8 @@ impl Emulator {
         let provider = Provider::new(directory, ledger, tokens, verifier, provider)?;
         let endpoints = Endpoints::new();
         let dispatcher = Dispatcher::new(outbox, endpoints.clone(), transport, clock, dispatcher)?;
-        Ok(Self { router: front.around(provider.router()), front, dispatcher, endpoints })
+        let (router, report_day) = (front.around(provider.router()), provider.report_day().clone());
+        Ok(Self { front, router, report_day, dispatcher, endpoints })
     }
 
     /// The router of both endpoints and of the documents about them, for a server.
@@ -107,6 +109,8 @@ impl Emulator {
     }
 
     bankrail_values::getters! { self;
+        /// The day of a report made now: the booking day of what is booked now.
+        today: Date = self.report_day.today();
         /// What delivers messages.
         dispatcher: &Dispatcher = &self.dispatcher;
         /// The receivers that messages are delivered to. They may change at any time.

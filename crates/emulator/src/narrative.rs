@@ -1,6 +1,6 @@
 //! Statements whose narrative is shown against what the call asks for.
 
-use bankrail_service::{Ledger, LedgerAnswer, LedgerPage, StatementQuery};
+use bankrail_service::{Ledger, LedgerAnswer, LedgerPage, ReportDay, StatementQuery};
 use bankrail_statement::{EntryChannel, strip_narrative};
 use bankrail_values::StoreFuture;
 use std::sync::Arc;
@@ -23,6 +23,10 @@ pub(crate) enum WrongNarrative {
 pub(crate) struct NarrativeLedger(pub(crate) Arc<dyn Ledger>);
 
 impl Ledger for NarrativeLedger {
+    fn follow_report_day(&self, day: &ReportDay) {
+        self.0.follow_report_day(day);
+    }
+
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
         let Ok(wrong) = WRONG_NARRATIVE.try_with(|wrong| *wrong) else { return self.0.statement(query) };
         Box::pin(async move {

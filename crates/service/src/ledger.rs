@@ -1,5 +1,6 @@
 //! The bank's ledger.
 
+use crate::ReportDay;
 use bankrail_camt052::{Entry, WrittenEntry};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{AccountId, AccountKind, EntryChannel, MaxEntries, PagePosition, SortOrder};
@@ -10,6 +11,10 @@ use std::fmt;
 pub trait Ledger: fmt::Debug + Send + Sync {
     /// Returns one page of an account's entries on [`StatementQuery::day`], with the balance.
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer>;
+
+    /// Takes the day of reports made now. [`Provider::new`](crate::Provider::new) calls it once, so that a ledger that
+    /// also books can check the days of its bookings ([`ReportDay::check`]). Default: nothing is done.
+    fn follow_report_day(&self, _day: &ReportDay) {}
 }
 
 /// The answer of a [`Ledger`] to a query.

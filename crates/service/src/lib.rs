@@ -39,6 +39,8 @@ mod provider;
 #[cfg(feature = "endpoints")]
 mod refusal;
 #[cfg(feature = "endpoints")]
+mod report_day;
+#[cfg(feature = "endpoints")]
 mod shared;
 #[cfg(feature = "endpoints")]
 mod statement_endpoint;
@@ -66,3 +68,5 @@ pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
 pub use outcome::{CallOutcome, CallRefusal};
 #[cfg(feature = "endpoints")]
 pub use provider::Provider;
+#[cfg(feature = "endpoints")]
+pub use report_day::{BookingDayError, BookingDayPolicy, ReportDay};

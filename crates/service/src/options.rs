@@ -3,7 +3,7 @@
 use crate::audit::{AuditLog, AuditOptions};
 use crate::issuer::{Issuer, is_literal_path};
 use crate::time_zone::ReportTimeZone;
-use crate::{CursorSecret, StatementFailure};
+use crate::{BookingDayPolicy, CursorSecret, ReportDay, StatementFailure};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, ScopeSet, TokenRequest, TokenResponse, names};
 use bankrail_http::HeadBounds;
@@ -69,6 +69,9 @@ bankrail_values::options! {
         pub(crate) head_bounds: HeadBounds = HeadBounds::default(),
         /// `RptgSrc/Prtry` of reports whose account has none: 1 to 35 characters. Default: `CMM`.
         pub(crate) reporting_source(into): String = "CMM".to_owned(),
+        /// What becomes of a booking whose day is not that of a report made now ([`ReportDay::check`]); a ledger applies
+        /// it ([`Ledger::follow_report_day`](crate::Ledger::follow_report_day)). Default: [`BookingDayPolicy::Warn`].
+        pub(crate) booking_day_policy: BookingDayPolicy = BookingDayPolicy::default(),
         ;
         pub(crate) issuer: Option<String> = None,
         pub(crate) error_codes: BTreeMap<StatementFailure, ErrorCode> = BTreeMap::new(),
@@ -121,13 +124,18 @@ impl ProviderOptions {
 
     /// The time zone of reports: a name of the IANA time zone database such as `Australia/Sydney`, in upper or lower
     /// case. It decides which day a statement is of, and the offset of the report's times, summer time included.
-    /// Default: `UTC`.
+    /// Default: `UTC`. The side that books takes [`Provider::today`](crate::Provider::today) as its booking day.
     ///
     /// The rules are those that this version was compiled with; the machine's own are not asked.
     #[must_use]
     pub fn report_time_zone(mut self, name: impl Into<String>) -> Self {
         self.report_time_zone = ReportTimeZone::named(name.into());
         self
+    }
+
+    /// The day of reports made with these options.
+    pub(crate) fn report_day(&self) -> ReportDay {
+        ReportDay::new(Arc::clone(&self.clock), self.report_time_zone.clone(), self.booking_day_policy)
     }
 
     /// The path of the contract, if it is served.

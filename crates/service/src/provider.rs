@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::statement_endpoint::Statement;
 use crate::token_endpoint::Token;
-use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError};
+use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError, ReportDay};
 use crate::{contract, discovery, endpoint, measure};
 use axum::Router;
 use axum::body::Body;
@@ -15,6 +15,7 @@ use axum::routing::any;
 use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_http::{HeadBoundsLayer, HeadFault, RequestKeyLayer};
+use bankrail_values::Date;
 use http::Response;
 use http::request::Parts;
 use std::sync::Arc;
@@ -25,6 +26,9 @@ use tower_layer::Stack;
 /// The routers speak HTTP. TLS (Specification: "Authentication", 5), the number of connections, the size of headers,
 /// and how long a client may take to send them are up to the server that serves the routers: `serve::Server` of
 /// `bankrail-http` bounds them all.
+///
+/// A statement lists the entries of the day on which it is asked for, in the reports' time zone. Whoever books takes
+/// [`Provider::today`] as the booking day: an entry of another day is seen by nobody who asks today.
 #[derive(Clone, Debug)]
 pub struct Provider {
     shared: Arc<Shared>,
@@ -52,6 +56,8 @@ impl Provider {
         let cursors = options.cursor_secret.take().map_or_else(CursorSecret::generate, Ok);
         let cursors = cursors.map_err(ProviderOptionsError::Cursors)?;
         measure::endpoints::describe();
+        let report_day = options.report_day();
+        ledger.follow_report_day(&report_day);
         let verifier = match &issuer {
             Some(issuer) => {
                 let audiences = issuer.add_audiences(&options.token_path, verifier.options().clone());
@@ -59,8 +65,20 @@ impl Provider {
             }
             None => verifier,
         };
-        let shared = Shared { directory, ledger, tokens, verifier, limiter, cursors, options, issuer };
+        let shared = Shared { directory, ledger, tokens, verifier, limiter, cursors, options, issuer, report_day };
         Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The day of a report made now, in the reports' time zone: the booking day of what is booked now.
+    #[must_use]
+    pub fn today(&self) -> Date {
+        self.shared.report_day.today()
+    }
+
+    /// The day of reports made now, for a booking side that lives apart from the provider.
+    #[must_use]
+    pub fn report_day(&self) -> &ReportDay {
+        &self.shared.report_day
     }
 
     /// The contract of this provider: an OpenAPI 3.1 document of what it serves, of what its webhooks send, and of the

@@ -3,7 +3,7 @@
 use crate::api_key::ApiKeyFault;
 use crate::issuer::Issuer;
 use crate::refusal::Refusal;
-use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions};
+use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions, ReportDay};
 use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
 use bankrail_http::names::API_KEY;
@@ -21,6 +21,7 @@ pub(crate) struct Shared {
     pub(crate) cursors: CursorSecret,
     pub(crate) options: ProviderOptions,
     pub(crate) issuer: Option<Issuer>,
+    pub(crate) report_day: ReportDay,
 }
 
 impl Shared {

@@ -6,7 +6,7 @@ use super::stored::{self, Stored};
 use crate::booking::{Booking, BookingMember, check_text};
 use crate::sql::{self, corrupt};
 use bankrail_camt052::{Amount, BuildError, DateOrDateTime, Entry, EntryStatus, NumberError, WrittenEntry};
-use bankrail_service::LedgerEntry;
+use bankrail_service::{LedgerEntry, ReportDay};
 use bankrail_statement::EntryChannel;
 use bankrail_stores::sqlite::rusqlite::{Connection, params};
 use bankrail_values::{Date, Decimal, Money, StoreError};
@@ -32,12 +32,14 @@ pub enum Booked {
     Known(u64),
 }
 
-/// Books an entry. The caller makes one step of its changes.
+/// Books an entry. The caller makes one step of its changes. With the day of the reports, the booking day of a new entry
+/// is compared with it.
 pub(super) fn book(
     connection: &Connection,
     account: &Account,
     entry: &LedgerEntry,
     key: Option<&str>,
+    report_day: Option<&ReportDay>,
 ) -> Result<Booked, BookError> {
     let (day, change) = facts(account, &entry.entry)?;
     if let Some(key) = key {
@@ -46,6 +48,7 @@ pub(super) fn book(
             return if known == *entry { Ok(Booked::Known(number)) } else { Err(BookError::Conflict) };
         }
     }
+    report_day.map_or(Ok(()), |report_day| report_day.check(day))?;
     let balance = account.balance.checked_add(change).ok_or(BookError::Balance)?;
     let number = account.last_entry.checked_add(1).ok_or(BookError::Balance)?;
     carries(Money::new(balance, account.currency))?;

@@ -2,6 +2,7 @@
 
 use crate::booking::BookingError;
 use bankrail_camt052::BuildError;
+use bankrail_service::BookingDayError;
 use bankrail_values::{Currency, StoreError};
 
 /// Why an account cannot be opened or registered.
@@ -83,6 +84,10 @@ pub enum BookError {
     /// The entry has no booking day.
     #[error("Ntry/BookgDt: expected a day of the years 0 to 9999, found none")]
     BookingDay,
+    /// The booking day is not that of a report made now, and the provider refuses such bookings
+    /// ([`BookingDayPolicy::Refuse`](bankrail_service::BookingDayPolicy::Refuse)).
+    #[error("Ntry/BookgDt is another day than that of the reports")]
+    OtherDay(#[from] BookingDayError),
     /// The entry is neither a credit nor a debit.
     #[error("Ntry/CdtDbtInd: expected CRDT or DBIT, found another code")]
     Direction,

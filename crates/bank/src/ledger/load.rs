@@ -10,6 +10,7 @@ use super::SqliteLedger;
 use bankrail_camt052::Entry;
 use bankrail_statement::EntryChannel;
 use std::io::{BufRead, Read};
+use std::sync::Arc;
 
 /// What a loader did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,7 +112,7 @@ impl SqliteLedger {
     /// | `cheque` | [`Booking::cheque`](crate::Booking::cheque) |
     ///
     /// A row whose key (or reference, if it has no key) the account has already changes nothing. A row with neither is
-    /// always new. A row has at most 64 KiB.
+    /// always new. A row has at most 64 KiB. The days of new rows are checked as those of [`SqliteLedger::book`].
     ///
     /// The rows are read one by one on the thread that writes, and all other writes of the store wait: read from a
     /// file, not from a peer.
@@ -137,6 +138,7 @@ impl SqliteLedger {
     /// # Errors
     /// [`LoadError`], which names line and column, and then nothing is changed.
     pub async fn load_csv(&self, rows: impl Read + Send + 'static) -> Result<Loaded, LoadError> {
-        self.write(move |transaction| csv::load(transaction.connection(), rows)).await
+        let report_day = Arc::clone(&self.report_day);
+        self.write(move |transaction| csv::load(transaction.connection(), rows, report_day.get())).await
     }
 }

@@ -1,6 +1,7 @@
 //! The ledger in a SQLite file.
 
 mod booking;
+mod days;
 mod loading;
 mod look;
 mod model;

@@ -24,6 +24,7 @@ pub(crate) fn keys() -> &'static [SigningKey; 2] {
 
 pub(crate) struct World {
     router: Router,
+    pub(crate) provider: Provider,
     tokens: Arc<MemoryStore>,
     clock: Arc<ManualClock>,
 }
@@ -45,7 +46,7 @@ impl World {
         let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new());
         let options = options.clock(Arc::clone(&clock) as Arc<dyn Clock>);
         let provider = Provider::new(directory, ledger, tokens.clone(), verifier, options).unwrap();
-        Self { router: provider.router(), tokens, clock }
+        Self { router: provider.router(), provider, tokens, clock }
     }
 
     async fn send(&self, request: Request<Body>) -> Answer {

@@ -114,3 +114,13 @@ async fn without_tls_for_other_clients() {
     bank.forget_calls();
     assert!(bank.calls().is_empty());
 }
+
+#[tokio::test]
+async fn the_day_is_that_of_the_reports_time_zone() {
+    let provider = bankrail_service::ProviderOptions::new().report_time_zone("Australia/Sydney");
+    let bank = FakeBank::start_with(FakeBankOptions::new().provider(provider)).await;
+    // 23:00 in UTC is the next morning in Sydney.
+    bank.clock().advance(Duration::from_secs(23 * 3600));
+    bank.book(&bank.account(), &Booking::new("1.00 AUD").narrative("early"));
+    assert_eq!(listed(&bank.client(), request(&bank)).await.len(), 1);
+}

@@ -168,7 +168,8 @@ fn stated(balance: &Balance, currency: Currency) -> Result<Decimal, ReportError>
 fn add(connection: &Connection, open: &Open, entry: Entry, options: LoadOptions) -> Result<Booked, BookError> {
     let key = format!("{}#{}", open.key, open.entries);
     let channel = (options.channel)(&entry);
-    book::book(connection, &found(connection, open)?, &LedgerEntry::new(entry, channel), Some(&key))
+    // A document is of the day of which it is: nothing is booked now.
+    book::book(connection, &found(connection, open)?, &LedgerEntry::new(entry, channel), Some(&key), None)
 }
 
 fn found(connection: &Connection, open: &Open) -> Result<Account, BookError> {

@@ -6,6 +6,7 @@ use crate::booking::{Booking, BookingKind, BookingMember};
 use crate::ledger::account;
 use crate::ledger::book::{self, Booked};
 use crate::ledger::error::BookError;
+use bankrail_service::ReportDay;
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::rusqlite::Connection;
 use bankrail_values::{Currency, Date, Money, excerpt, parse_decimal};
@@ -25,7 +26,11 @@ const REQUIRED: [&str; 5] = ["account", "date", "kind", "amount", "currency"];
 /// The columns that it may have beside the texts of a booking.
 const OPTIONAL: [&str; 2] = ["value_date", "reversal"];
 
-pub(super) fn load(connection: &Connection, rows: impl Read) -> Result<Loaded, LoadError> {
+pub(super) fn load(
+    connection: &Connection,
+    rows: impl Read,
+    report_day: Option<&ReportDay>,
+) -> Result<Loaded, LoadError> {
     let lines = Rc::new(RefCell::new(Lines::default()));
     let rows = Source { source: rows, lines: Rc::clone(&lines) };
     let mut rows = ReaderBuilder::new().has_headers(false).buffer_capacity(MOST_BYTES).from_reader(rows);
@@ -42,7 +47,7 @@ pub(super) fn load(connection: &Connection, rows: impl Read) -> Result<Loaded, L
     let mut loaded = Loaded::default();
     while let Some(line) = next(&mut record)? {
         let row = Row { columns: &columns, record: &record };
-        match row.book(connection).map_err(|(column, source)| LoadError::Row { line, column, source })? {
+        match row.book(connection, report_day).map_err(|(column, source)| LoadError::Row { line, column, source })? {
             Booked::New(_) => loaded.booked += 1,
             Booked::Known(_) => loaded.already += 1,
         }
@@ -173,12 +178,12 @@ impl Row<'_> {
         read(value).map_err(|error| (column, wrong(error)))
     }
 
-    fn book(&self, connection: &Connection) -> Result<Booked, Wrong> {
+    fn book(&self, connection: &Connection, report_day: Option<&ReportDay>) -> Result<Booked, Wrong> {
         let account = self.read("account", AccountId::parse, RowError::AccountId)?;
         let booking = self.booking()?;
         let booked = (|| {
             let found = account::find(connection, &account)?.ok_or(BookError::UnknownAccount)?;
-            book::book(connection, &found, &booking.to_entry()?, booking.idempotency_key())
+            book::book(connection, &found, &booking.to_entry()?, booking.idempotency_key(), report_day)
         })();
         booked.map_err(|error| {
             let column = match error {
@@ -219,6 +224,7 @@ fn column_of(error: &BookError) -> &'static str {
         BookError::UnknownAccount => "account",
         BookError::Currency { .. } => "currency",
         BookError::Conflict => "key",
+        BookError::OtherDay(_) => "date",
         _ => "amount",
     }
 }

@@ -68,11 +68,12 @@ async fn a_booking_within_a_transaction_shares_its_fate() {
     let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let ledger = super::ledger_in(store.clone()).await;
     for commits in [false, true] {
+        let booking = ledger.clone();
         let work = store.transaction(move |transaction| -> Result<Booked, BookError> {
             transaction.connection().execute_batch("CREATE TABLE mine (x INTEGER) STRICT").unwrap();
-            let booked = SqliteLedger::book_within(transaction, &account(), &paid("5.00 AUD").reference("FP1"))?;
+            let booked = booking.book_within(transaction, &account(), &paid("5.00 AUD").reference("FP1"))?;
             // A refusal leaves what was booked before, if the caller goes on.
-            SqliteLedger::book_within(transaction, &account(), &paid("6.00 AUD").reference("FP1")).unwrap_err();
+            booking.book_within(transaction, &account(), &paid("6.00 AUD").reference("FP1")).unwrap_err();
             if commits { Ok(booked) } else { Err(BookError::Conflict) }
         });
         match work.await {

@@ -1,0 +1,87 @@
+//! The day of a report made now, for the side that books.
+
+use crate::time_zone::ReportTimeZone;
+use bankrail_values::{Clock, Date};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The day of a report made now: the day of the provider's clock in the time zone of its reports
+/// ([`ProviderOptions::report_time_zone`](crate::ProviderOptions::report_time_zone)). Cheap to clone.
+///
+/// A statement lists the entries of one day: the one on which its first page is asked for, in that time zone. An entry
+/// is seen by customers who ask on its booking day, and by nobody before or after. So the side that books takes
+/// [`ReportDay::today`] as the booking day, not the day in UTC: while it is a morning in Sydney, UTC has the day before.
+///
+/// [`Provider::report_day`](crate::Provider::report_day) hands it out, and [`Provider::new`](crate::Provider::new) gives
+/// it to its [`Ledger`](crate::Ledger).
+#[derive(Clone, Debug)]
+pub struct ReportDay {
+    clock: Arc<dyn Clock>,
+    zone: ReportTimeZone,
+    policy: BookingDayPolicy,
+    /// The days of the last warning: that of the booking, that of the report.
+    warned: Arc<Mutex<Option<(Date, Date)>>>,
+}
+
+impl ReportDay {
+    pub(crate) fn new(clock: Arc<dyn Clock>, zone: ReportTimeZone, policy: BookingDayPolicy) -> Self {
+        Self { clock, zone, policy, warned: Arc::default() }
+    }
+
+    /// The day of a report made now.
+    #[must_use]
+    pub fn today(&self) -> Date {
+        self.zone.day_of(self.clock.now())
+    }
+
+    /// Compares the day of a booking made now with today, as
+    /// [`ProviderOptions::booking_day_policy`](crate::ProviderOptions::booking_day_policy) says.
+    ///
+    /// # Errors
+    /// [`BookingDayError`] if they differ and the policy is [`BookingDayPolicy::Refuse`].
+    pub fn check(&self, booking_day: Date) -> Result<(), BookingDayError> {
+        let report_day = self.today();
+        if booking_day == report_day {
+            return Ok(());
+        }
+        match self.policy {
+            BookingDayPolicy::Refuse => return Err(BookingDayError { booking_day, report_day }),
+            BookingDayPolicy::Accept => return Ok(()),
+            BookingDayPolicy::Warn => {}
+        }
+        let days = Some((booking_day, report_day));
+        let before = std::mem::replace(&mut *self.warned.lock().unwrap_or_else(PoisonError::into_inner), days);
+        if before != days {
+            tracing::warn!(
+                %booking_day,
+                %report_day,
+                "the booking day is not the day of the reports; nobody who asks today sees the entry"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What becomes of a booking whose day is not that of a report made now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BookingDayPolicy {
+    /// It is booked, and a warning names both days, unless they are those of the last warning. Back-dated bookings are
+    /// possible, and a booking side that takes its day from another time zone is seen.
+    #[default]
+    Warn,
+    /// It is refused. Midnight may pass between the choice of the day and the booking; then book on the new day.
+    Refuse,
+    /// It is booked without a word.
+    Accept,
+}
+
+/// The day of a booking is not that of a report made now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("booking day: expected {report_day}, the day of the reports, found {booking_day}")]
+#[non_exhaustive]
+pub struct BookingDayError {
+    /// The day of the booking.
+    pub booking_day: Date,
+    /// The day of a report made now.
+    pub report_day: Date,
+}
