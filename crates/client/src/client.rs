@@ -129,6 +129,7 @@ impl Client {
             caller: caller(endpoint, "statement", CallType::Statement, options.statement_limits, limit),
             tokens: tokens.clone(),
             read: options.read_options,
+            archive: options.archive,
         });
         Ok(Self(Arc::new(Parts { tokens, statements, closing })))
     }

@@ -5,6 +5,8 @@
 #[cfg(not(any(feature = "aws-lc", feature = "josekit")))]
 compile_error!("bankrail-client needs an RSA back end: switch on its feature `aws-lc` or `josekit`");
 
+#[cfg(any(feature = "statement", feature = "receivers"))]
+mod archive;
 #[cfg(feature = "statement")]
 mod client;
 #[cfg(feature = "connection")]
@@ -21,6 +23,8 @@ mod pace;
 mod poller;
 #[cfg(feature = "receivers")]
 pub mod receivers;
+#[cfg(any(feature = "statement", feature = "receivers"))]
+mod sealing;
 #[cfg(feature = "connection")]
 mod secret_file;
 #[cfg(feature = "statement")]
@@ -30,6 +34,10 @@ mod token;
 #[cfg(feature = "statement")]
 mod transport;
 
+#[cfg(any(feature = "statement", feature = "receivers"))]
+pub use archive::{Archive, ArchiveOptions, Archived};
+#[cfg(feature = "statement")]
+pub use archive::{ImportError, Imported, Replay};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use bankrail_http::tls::{TlsError, TlsRoots};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
@@ -47,12 +55,14 @@ pub use exchange_error::{CallPhase, ExchangeError};
 #[cfg(feature = "statement")]
 pub use poller::{
     AccountState, AccountStatus, CallFailure, LedgerChange, Movement, MovementError, NewEntries, NewEntriesHandler,
-    NewEntry, PollError, PolledAccount, Poller, PollerFault, PollerOptions, Removal, TransactionalNewEntriesHandler,
-    WaitReason,
+    NewEntry, PageFuture, PageSource, PollError, PolledAccount, Poller, PollerFault, PollerOptions, Removal,
+    TransactionalNewEntriesHandler, WaitReason,
 };
+#[cfg(feature = "connection")]
+pub use sealing::TokenCacheFileError;
+#[cfg(any(feature = "statement", feature = "receivers"))]
+pub use sealing::{TokenCacheSecret, TokenCacheSecretError};
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
-#[cfg(feature = "connection")]
-pub use token::TokenCacheFileError;
 #[cfg(feature = "statement")]
-pub use token::{Token, TokenCacheSecret, TokenCacheSecretError, TokenError, TokenSource};
+pub use token::{Token, TokenError, TokenSource};

@@ -9,6 +9,15 @@ pub(crate) use self::receiving::inbox;
 #[cfg(feature = "receivers")]
 pub(crate) use self::receiving::{handled, received};
 
+/// A record was kept in the archive, or not.
+pub(crate) fn archived(kind: &bankrail_mailbox::Kind, kept: bool) {
+    #[cfg(feature = "metrics")]
+    {
+        let outcome = if kept { "kept" } else { "failed" };
+        metrics::counter!("bankrail_archived_total", "kind" => kind.to_string(), "outcome" => outcome).increment(1);
+    }
+}
+
 /// A call of the provider ended. `status`: that of its answer, if there was one.
 #[cfg(feature = "statement")]
 pub(crate) fn called(endpoint: &'static str, status: Option<http::StatusCode>, took: std::time::Duration) {
@@ -96,6 +105,7 @@ pub(crate) fn describe() {
     #[cfg(feature = "metrics")]
     {
         use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+        describe_counter!("bankrail_archived_total", "records of the archive by kind and outcome");
         describe_counter!("bankrail_client_calls_total", "calls of the provider by endpoint and outcome");
         describe_histogram!("bankrail_client_call_duration_seconds", Unit::Seconds, "durations of calls");
         describe_counter!("bankrail_polls_total", "polls of accounts by outcome");

@@ -19,14 +19,14 @@ pub use error::{PollError, PollerFault};
 pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntriesHandler};
 pub use movement::{LedgerChange, Movement, MovementError, Removal};
 pub use options::PollerOptions;
+pub use source::{PageFuture, PageSource};
 pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
 
-use crate::{StatementClient, measure};
+use crate::measure;
 use bankrail_http::{FORGET_EVERY, Recurring};
 use bankrail_statement::{AccountId, SeenEntries, TransactionalSeenEntries};
 use bankrail_values::Timestamp;
 use sink::{Plain, Sink, Transactional};
-use source::Source;
 use status::{Board, Next};
 use std::future::Future;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ pub struct Poller(Arc<Shared>);
 
 struct Shared {
     options: PollerOptions,
-    source: Arc<dyn Source>,
+    source: Arc<dyn PageSource>,
     sink: Box<dyn Sink>,
     accounts: Vec<PolledAccount>,
     labels: Vec<String>,
@@ -123,13 +123,13 @@ impl Poller {
     /// Of an account that is there twice, the last one counts.
     #[must_use]
     pub fn new(
-        statements: &StatementClient,
+        pages: &(impl PageSource + Clone + 'static),
         store: Arc<dyn SeenEntries>,
         accounts: impl IntoIterator<Item = PolledAccount>,
         handler: impl NewEntriesHandler,
         options: PollerOptions,
     ) -> Self {
-        Self::with(Arc::new(statements.clone()), accounts, Plain { store, handler: Arc::new(handler) }, options)
+        Self::with(Arc::new(pages.clone()), accounts, Plain { store, handler: Arc::new(handler) }, options)
     }
 
     /// A poller whose handler prepares work for the store's own transaction: exactly once.
@@ -137,17 +137,17 @@ impl Poller {
     /// Of an account that is there twice, the last one counts.
     #[must_use]
     pub fn transactional<S: TransactionalSeenEntries + 'static>(
-        statements: &StatementClient,
+        pages: &(impl PageSource + Clone + 'static),
         store: Arc<S>,
         accounts: impl IntoIterator<Item = PolledAccount>,
         handler: impl TransactionalNewEntriesHandler<S>,
         options: PollerOptions,
     ) -> Self {
-        Self::with(Arc::new(statements.clone()), accounts, Transactional { store, handler: Arc::new(handler) }, options)
+        Self::with(Arc::new(pages.clone()), accounts, Transactional { store, handler: Arc::new(handler) }, options)
     }
 
     fn with(
-        source: Arc<dyn Source>,
+        source: Arc<dyn PageSource>,
         accounts: impl IntoIterator<Item = PolledAccount>,
         sink: impl Sink + 'static,
         options: PollerOptions,

@@ -8,9 +8,11 @@ pub use error::{StatementError, UnreadablePayload};
 pub use page::{Statement, StatementPage};
 pub use pages::{FetchedPage, Pages};
 
+use crate::archive::Archive;
 use crate::token::{Token, TokenSource};
 use crate::transport::{Caller, Remarks, Reply};
 use bankrail_camt052::ReadOptions;
+use bankrail_mailbox::ArchiveLabel;
 use bankrail_statement::{AccountId, Checkpoint, ErrorCode, StatementReply, StatementRequest};
 use bankrail_values::Timestamp;
 use http::{HeaderValue, StatusCode};
@@ -31,6 +33,7 @@ pub(crate) struct Parts {
     pub(crate) caller: Caller,
     pub(crate) tokens: TokenSource,
     pub(crate) read: ReadOptions,
+    pub(crate) archive: Option<Archive>,
 }
 
 impl StatementClient {
@@ -116,7 +119,7 @@ impl StatementClient {
     }
 
     async fn send(&self, request: &StatementRequest) -> Result<(Reply, Arc<Token>), StatementError> {
-        let parts = &*self.0;
+        let (parts, asked_at) = (&*self.0, self.now());
         // The token is needed before the call is counted, and asked for again because waiting can outlast its life.
         parts.tokens.token().await?;
         let admitted = parts.caller.admit().await?;
@@ -124,9 +127,15 @@ impl StatementClient {
         let mut authorization = HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
             .expect("a token is a UUID, which a header can carry");
         authorization.set_sensitive(true);
-        let body = request.to_json().into_bytes();
-        let reply = parts.caller.post(admitted, "application/json", Some(authorization), body).await;
-        Ok((reply.map_err(StatementError::Transport)?, token))
+        let body = request.to_json();
+        let sent = body.clone().into_bytes();
+        let reply = parts.caller.post(admitted, "application/json", Some(authorization), sent).await;
+        let reply = reply.map_err(StatementError::Transport)?;
+        if let Some(archive) = parts.archive.as_ref().filter(|_| reply.status.is_success()) {
+            let label = ArchiveLabel::new(Archive::PAGE, request.account_id(), reply.request_key, asked_at);
+            archive.keep(label, &body, &reply.body).await;
+        }
+        Ok((reply, token))
     }
 
     fn read(&self, request: &StatementRequest, reply: &Reply) -> Result<StatementPage, StatementError> {

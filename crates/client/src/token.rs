@@ -9,9 +9,6 @@ pub use error::TokenError;
 pub(crate) use error::about_clock;
 pub(crate) use exchange::Exchange;
 pub(crate) use kept::KeptTokens;
-#[cfg(feature = "connection")]
-pub use kept::TokenCacheFileError;
-pub use kept::{TokenCacheSecret, TokenCacheSecretError};
 pub use source::TokenSource;
 
 use bankrail_client_assertion::token::{AccessToken, CachedToken, ScopeSet};

@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+mod archive;
 mod inbox;
 mod key;
 mod kind;
@@ -12,6 +13,7 @@ mod schedule;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use archive::{ArchiveLabel, ArchiveRecord, ArchiveStore};
 pub use inbox::{
     Completion, Inbox, InboxCounts, InboxEntry, InboxState, InboxUpdate, Incoming, KnownEntry, ReceiveDecision,
     ReceiveOutcome, TransactionalInbox,

@@ -9,10 +9,7 @@ use std::str::FromStr;
 mod mailbox;
 
 #[cfg(feature = "mailbox")]
-pub(crate) use mailbox::{entry_number, readable};
-
-#[cfg(feature = "webhook")]
-pub(crate) use mailbox::row_number;
+pub(crate) use mailbox::{entry_number, readable, row_number};
 
 type Cause = Box<dyn Error + Send + Sync>;
 

@@ -25,6 +25,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "mailbox")]
+mod archive;
 #[cfg(feature = "client-assertion")]
 mod cached;
 mod connection;
@@ -70,6 +72,8 @@ const CHECK: &str = "UPDATE bankrail_schema SET version = -version";
 /// The statements of each kind of record, for the test of their query plans.
 #[cfg(test)]
 const DAILY: &[&[&str]] = &[
+    #[cfg(feature = "mailbox")]
+    archive::DAILY,
     #[cfg(feature = "rate-limit")]
     counters::DAILY,
     #[cfg(feature = "client-assertion")]

@@ -1,6 +1,7 @@
 //! Options of a client.
 
-use crate::token::TokenCacheSecret;
+use crate::archive::Archive;
+use crate::sealing::TokenCacheSecret;
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenCache, names};
 use bankrail_http::AddressError;
@@ -93,6 +94,8 @@ bankrail_values::options! {
         ///   second lets two of them go; the others wait, look again, and find the token if one was answered meanwhile.
         pub(super) token_cache((Arc<dyn TokenCache>, TokenCacheSecret) => Some):
             Option<(Arc<dyn TokenCache>, TokenCacheSecret)> = None,
+        /// Where each answer of the statement endpoint with a 2xx status is kept as it came. Default: nowhere.
+        pub(super) archive(Archive => Some): Option<Archive> = None,
         /// The clock of assertions, token lifetimes and limits. Default: the system's.
         pub(super) clock: Arc<dyn Clock> = Arc::new(SystemClock),
     }

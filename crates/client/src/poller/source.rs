@@ -6,17 +6,21 @@ use bankrail_values::Timestamp;
 use std::future::Future;
 use std::pin::Pin;
 
-pub(super) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<StatementPage, StatementError>> + Send + 'a>>;
+/// A page that is being fetched.
+pub type PageFuture<'a> = Pin<Box<dyn Future<Output = Result<StatementPage, StatementError>> + Send + 'a>>;
 
-/// The statement endpoint, and the clock of its client.
-pub(super) trait Source: Send + Sync {
-    fn page<'a>(&'a self, request: &'a StatementRequest) -> Fetching<'a>;
+/// Where a [`Poller`](super::Poller) gets pages from: the statement endpoint, or an archive
+/// ([`Replay`](crate::Replay)).
+pub trait PageSource: Send + Sync {
+    /// Gets the page that a request asks for.
+    fn page<'a>(&'a self, request: &'a StatementRequest) -> PageFuture<'a>;
 
+    /// The time by the source's clock, by which the poller polls.
     fn now(&self) -> Timestamp;
 }
 
-impl Source for StatementClient {
-    fn page<'a>(&'a self, request: &'a StatementRequest) -> Fetching<'a> {
+impl PageSource for StatementClient {
+    fn page<'a>(&'a self, request: &'a StatementRequest) -> PageFuture<'a> {
         Box::pin(StatementClient::page(self, request))
     }
 

@@ -5,7 +5,7 @@ mod days;
 
 use super::handler::BoxError;
 use super::sink::{Patience, Plain, Sink};
-use super::source::{Fetching, Source};
+use super::source::{PageFuture, PageSource};
 use super::*;
 use crate::{CallPhase, ExchangeError, StatementError, StatementPage};
 use bankrail_camt052::ReadOptions;
@@ -161,8 +161,8 @@ impl Bank {
     }
 }
 
-impl Source for Bank {
-    fn page<'a>(&'a self, request: &'a StatementRequest) -> Fetching<'a> {
+impl PageSource for Bank {
+    fn page<'a>(&'a self, request: &'a StatementRequest) -> PageFuture<'a> {
         Box::pin(async move {
             tokio::time::sleep(self.with(|table| table.takes)).await;
             self.answer(request)

@@ -2,6 +2,7 @@
 
 use super::keys::SenderKeys;
 use super::observe::{ObservedDelivery, Observer};
+use crate::Archive;
 use bankrail_http::HeadBounds;
 use bankrail_http::names::{API_KEY, is_reserved};
 #[cfg(doc)]
@@ -50,6 +51,9 @@ bankrail_values::options! {
         /// Give the opener the keys of the same source: it may be a [`KeyFolder`](super::keys::KeyFolder) or, with the
         /// feature `jwks-url`, a `JwksUrl`.
         pub(super) sender_keys(Arc<dyn SenderKeys> => Some): Option<Arc<dyn SenderKeys>> = None,
+        /// Where the bodies of deliveries are kept that have the API key and are refused with a status from 400 to 499,
+        /// each with the reason. Default: nowhere.
+        pub(super) archive(Archive => Some): Option<Archive> = None,
         /// The maximum age of a message: one whose `creation_date_time` is longer ago is refused with 400. At most the
         /// retention, so that a forgotten message cannot be handled again. `None`: messages of any age are accepted.
         ///

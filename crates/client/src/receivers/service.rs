@@ -4,11 +4,11 @@ use super::delivery::{self, Read, Sealed};
 use super::observe::ObservedOutcome;
 use super::refusal::Refusal;
 use super::shared::Shared;
-use crate::measure;
+use crate::{Archive, measure};
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use bankrail_http::{BodyError, Endpoint, HeadFault, content};
-use bankrail_mailbox::{Inbox, ReceiveOutcome};
+use bankrail_mailbox::{ArchiveLabel, Inbox, ReceiveOutcome};
 use bankrail_secured_payload::OpenErrorKind;
 use bankrail_values::Timestamp;
 use bankrail_webhook::{DeliveryHeaders, MessageKind};
@@ -74,6 +74,8 @@ struct Receiving<'a, I: ?Sized> {
     shared: &'a Arc<Shared<I>>,
     /// Its headers, as soon as they are known.
     headers: OnceLock<DeliveryHeaders>,
+    /// Its body, for the archive.
+    body: OnceLock<Bytes>,
 }
 
 async fn receive<B, I>(kind: MessageKind, shared: &Arc<Shared<I>>, request: Request<B>) -> Response<Body>
@@ -83,7 +85,7 @@ where
     B::Error: Into<BoxError>,
 {
     let (head, body) = request.into_parts();
-    let receiving = Receiving { kind, shared, headers: OnceLock::new() };
+    let receiving = Receiving { kind, shared, headers: OnceLock::new(), body: OnceLock::new() };
     match bankrail_http::serve(&receiving, &head, Box::pin(body)).await.1 {
         Ok(received) => {
             measure::received(kind, Some(&received), StatusCode::OK);
@@ -91,7 +93,10 @@ where
             shared.observed(kind, headers, ObservedOutcome::of(&received), StatusCode::OK);
             json(StatusCode::OK, received.into_acknowledgement().into_vec())
         }
-        Err(refusal) => refuse(kind, shared, receiving.headers.into_inner(), &refusal),
+        Err(refusal) => {
+            receiving.archive(&refusal).await;
+            refuse(kind, shared, receiving.headers.into_inner(), &refusal)
+        }
     }
 }
 
@@ -115,6 +120,19 @@ pub(super) fn head_refused<I: ?Sized>(shared: &Shared<I>, fault: HeadFault, head
     match shared.options.paths.iter().find(|(_, path)| *path == head.uri.path()) {
         Some((kind, _)) => refuse(kind, shared, None, &refusal),
         None => refusal.row().answer(),
+    }
+}
+
+impl<I: Inbox + ?Sized> Receiving<'_, I> {
+    /// Keeps the body of a delivery that is refused. What fails on this side is delivered again.
+    async fn archive(&self, refusal: &Refusal) {
+        let row = refusal.row();
+        let (Some(archive), Some(body)) = (&self.shared.options.archive, self.body.get()) else { return };
+        if row.status.is_client_error() {
+            let (call, at) = (self.headers.get().map(|headers| headers.message_id), self.shared.options.clock.now());
+            let label = ArchiveLabel::new(Archive::REFUSED_DELIVERY, self.kind.as_str(), call, at);
+            archive.keep(label, &format!("{}: {}", row.stage, row.reason), body).await;
+        }
     }
 }
 
@@ -163,6 +181,9 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         now: Timestamp,
     ) -> Result<Read, Refusal> {
         let (body, Self { kind, shared, .. }) = (body.map_err(Refusal::Body)?, self);
+        if shared.options.archive.is_some() {
+            let _ = self.body.set(body.clone());
+        }
         let pairs = head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let (headers, findings) = DeliveryHeaders::parse(*kind, pairs).map_err(Refusal::Headers)?;
         let _ = self.headers.set(headers);

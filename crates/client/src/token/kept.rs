@@ -1,23 +1,12 @@
 //! The client's tokens in a store: sealed before they leave it.
 
-mod aead;
-#[cfg(feature = "connection")]
-mod file;
-mod secret;
-
-#[cfg(feature = "connection")]
-pub use file::TokenCacheFileError;
-pub use secret::{TokenCacheSecret, TokenCacheSecretError};
-
 use super::Token;
+use crate::sealing::{self, TokenCacheSecret, VERSION};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{AccessToken, CachedToken, ScopeSet, TokenCache, TokenCacheKey};
 use bankrail_values::{StoreError, Timestamp};
 use std::sync::Arc;
 use zeroize::Zeroizing;
-
-/// The version of the sealed form, its first byte. A token of another version is not opened.
-const VERSION: u8 = 1;
 
 /// The place of one client's token in a cache.
 #[derive(Debug)]
@@ -73,21 +62,15 @@ impl KeptTokens {
 
     /// `None` if it would be too long for a cache, or without random bytes from the system.
     fn seal(&self, token: &Token) -> Option<CachedToken> {
-        let nonce: [u8; aead::NONCE] = bankrail_values::random_bytes().ok()?;
-        let text = self.written(token)?;
-        let encrypted = aead::seal(self.secret.as_bytes(), nonce, &self.associated(token.expires_at), text)?;
-        let sealed = [&[VERSION], nonce.as_slice(), &encrypted].concat();
+        let sealed = sealing::seal(&self.secret, &self.associated(token.expires_at), self.written(token)?)?;
         (sealed.len() <= CachedToken::MAX_SEALED_BYTES).then(|| CachedToken::new(sealed, token.expires_at))
     }
 
     fn open(&self, cached: CachedToken) -> Option<Token> {
-        let (version, rest) = cached.sealed.split_first()?;
-        if *version != VERSION || cached.sealed.len() > CachedToken::MAX_SEALED_BYTES {
+        if cached.sealed.len() > CachedToken::MAX_SEALED_BYTES {
             return None;
         }
-        let (nonce, encrypted) = rest.split_first_chunk()?;
-        let associated = self.associated(cached.expires_at);
-        let text = aead::open(self.secret.as_bytes(), *nonce, &associated, encrypted)?;
+        let text = sealing::open(&self.secret, &self.associated(cached.expires_at), &cached.sealed)?;
         self.read(&text, cached)
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+mod archive;
 mod config;
 mod conflicts;
 #[cfg(feature = "connection")]

@@ -5,7 +5,9 @@ use crate::provider::{API_KEY, KEY, Reply, request_key, start};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
-use bankrail_client::{Client, ClientOptions, Credentials, NewEntries, PolledAccount, Poller, PollerOptions};
+use bankrail_client::{
+    Client, ClientOptions, Credentials, NewEntries, PageSource, PolledAccount, Poller, PollerOptions,
+};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::Policy;
 use bankrail_statement::{AccountId, Cursor, MaxEntries, Page, PollOptions, StatementRequest, StatementResponse};
@@ -17,14 +19,14 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-const ACCOUNTS: [&str; 2] = ["012003123456789", "012003123456780"];
+pub(crate) const ACCOUNTS: [&str; 2] = ["012003123456789", "012003123456780"];
 
 /// An entry: its amount, and its reference if it has one.
-type Real = (u32, Option<u64>);
+pub(crate) type Real = (u32, Option<u64>);
 
 /// A bank on loopback whose statements the test changes.
 #[derive(Clone)]
-struct Bank(Arc<Mutex<Books>>);
+pub(crate) struct Bank(Arc<Mutex<Books>>);
 
 #[derive(Default)]
 struct Books {
@@ -35,14 +37,18 @@ struct Books {
 }
 
 impl Bank {
-    async fn start() -> (Self, Client, Arc<ManualClock>) {
+    pub(crate) async fn start() -> (Self, Client, Arc<ManualClock>) {
+        Self::start_with(ClientOptions::new()).await
+    }
+
+    pub(crate) async fn start_with(options: ClientOptions) -> (Self, Client, Arc<ManualClock>) {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let bank = Self(Arc::default());
         let app = axum::Router::new().fallback(answer).with_state(bank.clone());
         tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         let clock = Arc::new(ManualClock::new(start()));
-        let options = ClientOptions::new()
+        let options = options
             .danger_allow_http_on_loopback(true)
             .statement_limits(Policy::unlimited())
             .token_limits(Policy::unlimited())
@@ -51,7 +57,7 @@ impl Bank {
         (bank, Client::new(credentials, &url, options).unwrap(), clock)
     }
 
-    fn change(&self, account: &str, change: impl FnOnce(&mut Vec<Real>)) {
+    pub(crate) fn change(&self, account: &str, change: impl FnOnce(&mut Vec<Real>)) {
         let books = &mut *self.0.lock().unwrap();
         let entries = books.entries.entry(account.to_owned()).or_default();
         change(entries);
@@ -66,7 +72,7 @@ impl Bank {
     }
 
     /// Compares what was paid with what the bank lists.
-    fn check(&self, paid: &[(String, Real)]) {
+    pub(crate) fn check(&self, paid: &[(String, Real)]) {
         let books = self.0.lock().unwrap();
         let paid = counted(paid);
         for (account, entries) in &books.entries {
@@ -137,7 +143,7 @@ fn document(account: &AccountId, entries: &[Real]) -> String {
 }
 
 /// A store with a table of what was paid. Nothing in the table prevents that an entry is in it twice.
-async fn store() -> Arc<SqliteStore> {
+pub(crate) async fn store() -> Arc<SqliteStore> {
     let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let create = |transaction: &Transaction<'_>| {
         transaction.connection().execute("CREATE TABLE paid (account TEXT, amount INTEGER, reference INTEGER)", [])
@@ -146,7 +152,7 @@ async fn store() -> Arc<SqliteStore> {
     Arc::new(store)
 }
 
-async fn paid(store: &SqliteStore) -> Vec<(String, Real)> {
+pub(crate) async fn paid(store: &SqliteStore) -> Vec<(String, Real)> {
     let read = |transaction: &Transaction<'_>| -> rusqlite::Result<Vec<(String, Real)>> {
         let mut all = transaction.connection().prepare("SELECT account, amount, reference FROM paid")?;
         let row = |row: &rusqlite::Row<'_>| {
@@ -158,7 +164,7 @@ async fn paid(store: &SqliteStore) -> Vec<(String, Real)> {
 }
 
 /// Puts each new entry into the table, in the transaction that records it.
-async fn pay(new: NewEntries) -> Result<SqliteWork, Box<dyn std::error::Error + Send + Sync>> {
+pub(crate) async fn pay(new: NewEntries) -> Result<SqliteWork, Box<dyn std::error::Error + Send + Sync>> {
     Ok(SqliteWork::new(move |transaction| insert(transaction, &new)))
 }
 
@@ -173,19 +179,28 @@ fn insert(transaction: &Transaction<'_>, new: &NewEntries) -> rusqlite::Result<(
 }
 
 fn poller(client: &Client, store: &Arc<SqliteStore>, most: u16) -> Poller {
-    let account = |id| {
+    poller_of(&ACCOUNTS, client.statements(), store, most)
+}
+
+pub(crate) fn poller_of(
+    accounts: &[&str],
+    pages: &(impl PageSource + Clone + 'static),
+    store: &Arc<SqliteStore>,
+    most: u16,
+) -> Poller {
+    let account = |id: &&str| {
         let account = PolledAccount::new(AccountId::parse(id).unwrap()).every(Duration::from_secs(60));
         account.max_entries(MaxEntries::new(most).unwrap())
     };
     let options = PollerOptions::new().walks(PollOptions::new().full_walk_every(Duration::from_secs(300)));
-    Poller::transactional(client.statements(), store.clone(), ACCOUNTS.map(account), pay, options)
+    Poller::transactional(pages, store.clone(), accounts.iter().map(account), pay, options)
 }
 
 /// Pseudo-random numbers (SplitMix64).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -194,7 +209,7 @@ impl Random {
 }
 
 /// Inserts, moves, corrects and takes back entries.
-fn change(bank: &Bank, random: &mut Random, serial: &mut u64) {
+pub(crate) fn change(bank: &Bank, random: &mut Random, serial: &mut u64) {
     for account in ACCOUNTS {
         for _ in 0..random.below(4) {
             *serial += 1;
@@ -216,7 +231,7 @@ fn change(bank: &Bank, random: &mut Random, serial: &mut u64) {
 }
 
 /// Runs a future until it is ready or has been woken this many times, and then drops it. Returns whether it was ready.
-async fn wakes(times: usize, future: impl Future<Output = usize>) -> bool {
+pub(crate) async fn wakes(times: usize, future: impl Future<Output = usize>) -> bool {
     let (mut future, mut left) = (std::pin::pin!(future), times);
     std::future::poll_fn(|context| match left.checked_sub(1) {
         None => Poll::Ready(false),

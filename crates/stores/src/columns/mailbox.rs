@@ -1,9 +1,10 @@
 //! Entries of inboxes and outboxes, and what belongs to them.
 
-use super::{Columns, FromRow};
+use super::{Columns, FromRow, corrupt};
 use bankrail_mailbox::{
-    Circuit, DeliveryNote, DeliveryRecord, EndpointBacklog, EndpointCircuit, EntryId, Fingerprint, InboxEntry,
-    InboxState, Intervention, Kind, KnownEntry, OutboxEntry, OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
+    ArchiveLabel, ArchiveRecord, Circuit, DeliveryNote, DeliveryRecord, EndpointBacklog, EndpointCircuit, EntryId,
+    Fingerprint, InboxEntry, InboxState, Intervention, Kind, KnownEntry, OpaqueBytes, OutboxEntry, OutboxState,
+    OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError};
 use std::time::Duration;
@@ -40,6 +41,21 @@ fn message_id(row: &impl Columns) -> Result<HyphenatedUuid, StoreError> {
 
 fn intervention(row: &impl Columns, by: &str) -> Result<Intervention, StoreError> {
     Ok(Intervention { by: row.parsed(by)?, reason: row.parsed("reason")? })
+}
+
+impl FromRow for ArchiveRecord {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        let call = row.text("call")?.map(|call| call.parse().map_err(corrupt)).transpose()?;
+        let label = ArchiveLabel::new(kind(row)?, row.parsed::<String>("subject")?, call, row.instant("at")?);
+        Ok(Self::new(row.number("number")?, label, row.number("bytes")?))
+    }
+}
+
+/// The sealed content of a record of the archive.
+impl FromRow for OpaqueBytes {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        row.bytes("sealed").map(Into::into)
+    }
 }
 
 impl FromRow for InboxEntry {

@@ -1,5 +1,6 @@
 //! Tests for SQLite only: its file.
 
+mod archive;
 mod crash;
 mod damaged;
 mod log;

@@ -1,4 +1,4 @@
-//! The secret that seals cached tokens.
+//! The secret that seals cached tokens, or an archive.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 /// random bytes, the same after a restart and in all processes that share the cache.
 ///
 /// - Keep it apart from the store, as the signing key is: who has both has the tokens.
-/// - Use it for nothing else.
+/// - Use it for nothing else. An [`Archive`](crate::Archive) has a secret of the same kind, and one of its own.
 /// - To replace it, start with another one. What was sealed with the old one is ignored and replaced, at the cost of
 ///   one token call.
 /// - `Debug` shows none of it, and its memory is overwritten when it is dropped.

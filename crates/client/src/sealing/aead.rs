@@ -3,15 +3,15 @@
 use zeroize::Zeroizing;
 
 /// The length of a nonce, in bytes.
-pub(super) const NONCE: usize = 12;
+pub(crate) const NONCE: usize = 12;
 
 #[cfg(feature = "aws-lc")]
-pub(super) use aws_lc::{open, seal};
+pub(crate) use aws_lc::{open, seal};
 #[cfg(not(feature = "aws-lc"))]
-pub(super) use openssl::{open, seal};
+pub(crate) use openssl::{open, seal};
 
 #[cfg(feature = "aws-lc")]
-pub(super) mod aws_lc {
+pub(crate) mod aws_lc {
     use super::{NONCE, Zeroizing};
     use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
@@ -47,7 +47,7 @@ pub(super) mod aws_lc {
 }
 
 #[cfg(all(feature = "josekit", any(test, not(feature = "aws-lc"))))]
-pub(super) mod openssl {
+pub(crate) mod openssl {
     use super::{NONCE, Zeroizing};
     use openssl::symm::{Cipher, decrypt_aead, encrypt_aead};
 

@@ -1,0 +1,164 @@
+//! The archive of what a customer received: pages of statements as they came, and refused deliveries.
+
+#[cfg(feature = "statement")]
+mod replay;
+
+#[cfg(feature = "statement")]
+pub use replay::{ImportError, Imported, Replay};
+
+use crate::measure;
+use crate::sealing::{self, TokenCacheSecret, VERSION};
+#[cfg(feature = "statement")]
+use bankrail_camt052::ReadOptions;
+use bankrail_mailbox::{ArchiveLabel, ArchiveRecord, ArchiveStore, Kind, OpaqueBytes};
+#[cfg(feature = "statement")]
+use bankrail_statement::AccountId;
+use bankrail_values::{StoreError, StoreErrorKind};
+use std::sync::Arc;
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// How long a record may take to be kept. What was received goes on without it then.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The most records that are listed at once.
+#[cfg(feature = "statement")]
+const MOST_LISTED: u32 = 1000;
+/// The most bytes of a note.
+const MOST_NOTE: usize = 64 << 10;
+
+bankrail_values::options! {
+    /// Bounds of an [`Archive`]. Pages and refused deliveries are bounded each by themselves, so that a sender whose
+    /// deliveries are refused removes no page.
+    #[derive(Clone, Copy, Debug)]
+    pub struct ArchiveOptions {
+        /// How long a record is kept. Older ones are removed when another one of their kind is kept. Default: 30 days.
+        max_age: Duration = Duration::from_secs(30 * 24 * 3600),
+        /// The most bytes of the records of a kind; the oldest are removed first. A larger record is not kept. Default:
+        /// 256 MiB.
+        max_bytes: u64 = 256 << 20,
+    }
+}
+
+/// An archive of what this side received, as it came, for whoever must look at it or take it in again. Cheap to clone.
+///
+/// - With [`ClientOptions::archive`](crate::ClientOptions::archive), each answer of the statement endpoint that has a
+///   2xx status is kept with its request, before it is judged: also one that cannot be read.
+/// - With [`ReceiversOptions::archive`](crate::receivers::ReceiversOptions::archive), the body of each delivery is kept
+///   that has the API key and is refused with a status from 400 to 499, with the reason. It is whatever a sender
+///   wrote: handle it as hostile.
+/// - A record is kept before the answer is judged or sent. An archive that fails or takes longer than 5 s is logged as
+///   an error and counted, and nothing else changes.
+/// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time, which are in clear: account
+///   identifiers are among them. The secret is of the kind that seals cached tokens; give it one of its own, in another
+///   file. With another secret what was kept cannot be read any more.
+///
+/// [`Archive::replay`] takes the pages in again: for a ledger that was lost, or spoilt by a fault of its own.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    store: Arc<dyn ArchiveStore>,
+    secret: TokenCacheSecret,
+    options: ArchiveOptions,
+}
+
+/// A record of an archive, opened.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Archived {
+    /// The record.
+    pub record: ArchiveRecord,
+    /// Of a page the body of its request, of a refused delivery stage and reason: one line.
+    pub note: String,
+    /// The body as it came.
+    pub body: Vec<u8>,
+}
+
+// Without its content.
+bankrail_values::impl_debug!(Archived, self; record: self.record, bytes: self.body.len());
+
+impl Archive {
+    /// The kind of a page of a statement. Its subject is the account, its call the request key.
+    pub const PAGE: Kind = Kind::from_static("page");
+    /// The kind of a refused delivery. Its subject is the kind of messages of its receiver, its call the message id.
+    pub const REFUSED_DELIVERY: Kind = Kind::from_static("refused_delivery");
+
+    /// An archive in this store.
+    #[must_use]
+    pub fn new(store: Arc<dyn ArchiveStore>, secret: TokenCacheSecret, options: ArchiveOptions) -> Self {
+        Self { store, secret, options }
+    }
+
+    /// The records after this number in their order, the oldest first, at most `most`: after 0 from the first one on.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn records(&self, after: u64, most: u32) -> Result<Vec<ArchiveRecord>, StoreError> {
+        self.store.records(after, most).await
+    }
+
+    /// A record with its content; `None` if there is none of this number, or none any more.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails, or if the record was sealed with another secret or was changed
+    /// ([`StoreErrorKind::Corrupt`]).
+    pub async fn find(&self, number: u64) -> Result<Option<Archived>, StoreError> {
+        let record = self.store.records(number.saturating_sub(1), 1).await?.pop();
+        let Some(record) = record.filter(|record| record.number == number) else { return Ok(None) };
+        let Some(sealed) = self.store.content(number).await? else { return Ok(None) };
+        let text = sealing::open(&self.secret, &associated(&record.label), &sealed);
+        let opened = text.and_then(|text| {
+            let (note, body) = text.split_at_checked(text.iter().position(|byte| *byte == b'\n')?)?;
+            Some(Archived { record, note: str::from_utf8(note).ok()?.to_owned(), body: body.get(1..)?.to_vec() })
+        });
+        let wrong = || format!("record {number}: expected one that was sealed with this secret, found another");
+        opened.ok_or_else(|| StoreError::new(StoreErrorKind::Corrupt, wrong())).map(Some)
+    }
+
+    /// The pages of an account, in the order in which they came, to be taken in again. `options` say how they are read.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    #[cfg(feature = "statement")]
+    pub async fn replay(&self, account: &AccountId, options: ReadOptions) -> Result<Replay, StoreError> {
+        let (mut pages, mut after) = (Vec::new(), 0);
+        loop {
+            let records = self.records(after, MOST_LISTED).await?;
+            let Some(last) = records.last() else { break };
+            after = last.number;
+            let is_page = |one: &ArchiveRecord| one.label.kind == Self::PAGE && one.label.subject == account.as_str();
+            pages.extend(records.into_iter().filter(is_page));
+        }
+        Ok(Replay::new(self.clone(), account.clone(), options, pages))
+    }
+
+    /// Keeps what was received. A failure is logged and counted.
+    pub(crate) async fn keep(&self, label: ArchiveLabel, note: &str, body: &[u8]) {
+        let mut text = Zeroizing::new(Vec::with_capacity(note.len() + body.len() + 64));
+        text.extend(note.bytes().take(MOST_NOTE).map(|byte| if byte == b'\n' { b' ' } else { byte }));
+        text.push(b'\n');
+        text.extend_from_slice(body);
+        let kept = async {
+            let sealed = sealing::seal(&self.secret, &associated(&label), text).ok_or(StoreErrorKind::Unavailable)?;
+            let (sealed, oldest) = (OpaqueBytes::from(sealed), label.at.saturating_sub(self.options.max_age));
+            let adding = self.store.add(&label, &sealed, oldest, self.options.max_bytes);
+            tokio::time::timeout(PATIENCE, adding).await.unwrap_or(Err(StoreErrorKind::Timeout.into()))
+        };
+        let kept: Result<(), StoreError> = kept.await;
+        let archived = label.kind.as_str();
+        // The kind of the error only: its text can quote rows of the store.
+        if let Err(error) = &kept {
+            tracing::error!(archived, error = %error.kind(), "the archive failed");
+        }
+        measure::archived(&label.kind, kept.is_ok());
+    }
+}
+
+/// What a content is bound to: the version and the label, each part behind its length.
+fn associated(label: &ArchiveLabel) -> Vec<u8> {
+    let call = label.call.map(|call| call.to_string()).unwrap_or_default();
+    let mut bytes = [b"bankrail archive".as_slice(), &[VERSION], &label.at.unix_millis().to_be_bytes()].concat();
+    for part in [label.kind.as_str(), &label.subject, &call] {
+        bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
+        bytes.extend_from_slice(part.as_bytes());
+    }
+    bytes
+}

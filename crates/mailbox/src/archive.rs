@@ -1,0 +1,68 @@
+//! The archive of what was received: records whose content is sealed by their owner, the oldest of which go first.
+
+use crate::{Kind, OpaqueBytes};
+use bankrail_values::{HyphenatedUuid, StoreFuture, Timestamp};
+use std::fmt;
+
+/// What an archive says of a record beside its content. It is stored in clear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArchiveLabel {
+    /// What was received, such as a page of a statement.
+    pub kind: Kind,
+    /// What it is about, such as an account.
+    pub subject: String,
+    /// The key of the call, or the id of the message, if it is known.
+    pub call: Option<HyphenatedUuid>,
+    /// When it was asked for, or arrived.
+    pub at: Timestamp,
+}
+
+impl ArchiveLabel {
+    /// A label.
+    #[must_use]
+    pub fn new(kind: Kind, subject: impl Into<String>, call: Option<HyphenatedUuid>, at: Timestamp) -> Self {
+        Self { kind, subject: subject.into(), call, at }
+    }
+}
+
+/// A record of an archive, without its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArchiveRecord {
+    /// Its number: larger than those of all records before it.
+    pub number: u64,
+    /// What it is.
+    pub label: ArchiveLabel,
+    /// The bytes of its sealed content.
+    pub bytes: u64,
+}
+
+impl ArchiveRecord {
+    /// A record, for engines.
+    #[must_use]
+    pub fn new(number: u64, label: ArchiveLabel, bytes: u64) -> Self {
+        Self { number, label, bytes }
+    }
+}
+
+/// A store of records.
+pub trait ArchiveStore: fmt::Debug + Send + Sync {
+    /// Adds a record. In the same step, the records of its kind that are older than `oldest` are removed, and then the
+    /// oldest ones until those of its kind have at most `max_bytes` of sealed content together.
+    ///
+    /// A record that has more by itself is refused as [full](bankrail_values::StoreErrorKind::Full).
+    fn add<'a>(
+        &'a self,
+        label: &'a ArchiveLabel,
+        sealed: &'a OpaqueBytes,
+        oldest: Timestamp,
+        max_bytes: u64,
+    ) -> StoreFuture<'a, ()>;
+
+    /// The records after this number in their order, at most `most`.
+    fn records(&self, after: u64, most: u32) -> StoreFuture<'_, Vec<ArchiveRecord>>;
+
+    /// The sealed content of a record; `None` if there is no such record any more.
+    fn content(&self, number: u64) -> StoreFuture<'_, Option<OpaqueBytes>>;
+}
