@@ -1,5 +1,6 @@
 //! `bankrail biller`: the customer's side as one program.
 
+pub(crate) mod archive;
 mod event;
 mod folder;
 mod journal;
@@ -13,7 +14,7 @@ use crate::connection::{failure, open};
 use crate::failure::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
-use bankrail::client::{Client, ClientOptions, Connection};
+use bankrail::client::{Archive, Client, ClientOptions, Connection};
 use bankrail::http::serve::Shutdown;
 use bankrail::mailbox::Inbox as _;
 use bankrail::statement::AccountId;
@@ -84,6 +85,10 @@ pub(crate) struct Arguments {
     /// Receive no webhooks
     #[arg(long, conflicts_with = "listen")]
     no_receive: bool,
+    /// Keep each page and each refused delivery as it came for so many days, sealed, in the data folder; see bankrail
+    /// archive
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=3650))]
+    archive: Option<u64>,
     /// Try what a statement needs, up to the statement itself, print what to change, and end
     #[arg(long, conflicts_with_all = ["no_poll", "json"])]
     probe: bool,
@@ -145,15 +150,23 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
 async fn probe(arguments: &Arguments, connection: &Connection, output: &mut Output) -> Result<Outcome, Failure> {
     let folder = Folder::open(arguments.data())?;
     let store = Arc::new(folder.store()?);
-    let client = client(connection, &folder, &store)?;
+    let client = client(connection, &folder, &store, None)?;
     let found = client.probe().await;
     (*store).clone().close().await;
     found.to_string().lines().try_for_each(|line| output.line(line))?;
     Ok(if found.passed() { Outcome::Fine } else { Outcome::Findings })
 }
 
-fn client(connection: &Connection, folder: &Folder, store: &Arc<SqliteStore>) -> Result<Client, Failure> {
-    let options = ClientOptions::new().counters(store.clone()).token_cache((store.clone(), folder.secret()?));
+fn client(
+    connection: &Connection,
+    folder: &Folder,
+    store: &Arc<SqliteStore>,
+    archive: Option<Archive>,
+) -> Result<Client, Failure> {
+    let mut options = ClientOptions::new().counters(store.clone()).token_cache((store.clone(), folder.secret()?));
+    if let Some(archive) = archive {
+        options = options.archive(archive);
+    }
     connection.client(options).map_err(|error| failure(&error))
 }
 
@@ -162,15 +175,16 @@ async fn serve(arguments: &Arguments, connection: &Connection, output: &mut Outp
         .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))?;
     let folder = Folder::open(arguments.data())?;
     let store = Arc::new(folder.store()?);
+    let archive = arguments.archive.map(|days| archive::keeping(&folder, &store, days)).transpose()?;
     let journal = Journal::open((*store).clone()).await?;
     let (teller, mut printer) = Printer::new(journal.clone(), arguments.json);
 
     let accounts = &connection.accounts;
     let receiving = match connection.receivers {
-        Some(_) => Some(receive::start(connection, &store, journal.clone(), teller.clone()).await?),
+        Some(_) => Some(receive::start(connection, &store, archive.clone(), journal.clone(), teller.clone()).await?),
         None => None,
     };
-    let client = if accounts.is_empty() { None } else { Some(client(connection, &folder, &store)?) };
+    let client = if accounts.is_empty() { None } else { Some(client(connection, &folder, &store, archive)?) };
     let every = poll::interval(arguments.poll, accounts.len());
     let polling = client.as_ref().map(|client| poll::start(client, &store, accounts, every, journal, teller));
 

@@ -83,6 +83,9 @@ enum Command {
     /// A refusal names its stage: path, method, api_key, content_type, body, headers, envelope, format, decryption_key,
     /// decrypt_or_verify, verifying_key, signed_header, parse, message, age or inbox. The sender learns none of it.
     Biller(biller::Arguments),
+    /// List, show and take in again what a biller has kept as it came (biller --archive)
+    #[command(subcommand)]
+    Archive(biller::archive::Command),
     /// Seal, open and explain secured payloads (JWS in JWE)
     #[command(subcommand)]
     Payload(payload::Command),
@@ -158,6 +161,7 @@ fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
         Command::Assertion(command) => assertion::run(command, output),
         Command::Token(arguments) => token::run(arguments, output).map(|()| Outcome::Fine),
         Command::Biller(arguments) => biller::run(arguments, output),
+        Command::Archive(command) => biller::archive::run(command, output),
         Command::Payload(command) => payload::run(command, output),
         Command::Message(command) => message::run(command, output),
         Command::Keys(command) => keys::run(command, output),

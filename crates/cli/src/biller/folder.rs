@@ -3,10 +3,16 @@
 use crate::failure::{Failure, causes};
 use crate::keys::write::{make_folder, open_lock};
 use crate::output::unwritable;
-use bankrail::client::{TokenCacheFileError, TokenCacheSecret};
+use bankrail::client::{Archive, ArchiveOptions, TokenCacheFileError, TokenCacheSecret};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The database's name.
+pub(super) const DATABASE: &str = "biller.sqlite";
+/// The name of the secret that seals the archive.
+pub(super) const ARCHIVE_KEY: &str = "archive.key";
 
 /// The folder, locked until it is dropped or the process ends, however it ends.
 pub(super) struct Folder {
@@ -39,20 +45,36 @@ impl Folder {
 
     /// The database.
     pub(super) fn store(&self) -> Result<SqliteStore, Failure> {
-        SqliteStore::open(self.path.join("biller.sqlite"), SqliteOptions::new())
-            .map_err(|error| Failure::unable(causes(&error), "pass another folder with --data"))
+        store(&self.path)
     }
 
     /// The secret that seals tokens, made once.
     pub(super) fn secret(&self) -> Result<TokenCacheSecret, Failure> {
-        TokenCacheSecret::open_or_create(self.path.join("token-cache.key")).map_err(|error| {
-            let next = match error {
-                TokenCacheFileError::Content { .. } => "remove it: another one is made, and a new token is asked for",
-                _ => "check the folder, or pass another one with --data",
-            };
-            Failure::unable(causes(&error), next)
-        })
+        secret(&self.path.join("token-cache.key"), "remove it: another one is made, and a new token is asked for")
     }
+}
+
+/// The database of a folder.
+pub(super) fn store(folder: &Path) -> Result<SqliteStore, Failure> {
+    SqliteStore::open(folder.join(DATABASE), SqliteOptions::new())
+        .map_err(|error| Failure::unable(causes(&error), "pass another folder with --data"))
+}
+
+/// The archive of a folder.
+pub(super) fn archive(folder: &Path, store: &SqliteStore, options: ArchiveOptions) -> Result<Archive, Failure> {
+    let secret = secret(&folder.join(ARCHIVE_KEY), "restore it: without it, what was archived cannot be read")?;
+    Ok(Archive::new(Arc::new(store.clone()), secret, options))
+}
+
+/// The secret in a file, made once.
+fn secret(path: &Path, if_other: &str) -> Result<TokenCacheSecret, Failure> {
+    TokenCacheSecret::open_or_create(path).map_err(|error| {
+        let next = match error {
+            TokenCacheFileError::Content { .. } => if_other,
+            _ => "check the folder, or pass another one with --data",
+        };
+        Failure::unable(causes(&error), next)
+    })
 }
 
 /// The database failed.

@@ -7,8 +7,8 @@ use crate::connection::statement_failure;
 use crate::failure::{Outcome, causes};
 use crate::text::counted;
 use bankrail::client::{
-    AccountState, AccountStatus, Client, NewEntries, PollError, PolledAccount, Poller, PollerOptions, StatementError,
-    WaitReason,
+    AccountState, AccountStatus, Client, NewEntries, PageSource, PollError, PolledAccount, Poller, PollerOptions,
+    StatementError, WaitReason,
 };
 use bankrail::http::serve::Shutdown;
 use bankrail::rate_limit::CallType;
@@ -67,10 +67,19 @@ pub(super) fn start(
 ) -> Polling {
     let accounts = accounts.iter().cloned();
     let accounts = accounts.map(|id| PolledAccount::new(id).every(Duration::from_secs(every)));
+    Polling { poller: poller(client.statements(), store, accounts, journal), teller, told: HashMap::new() }
+}
+
+/// A poller that has the new entries printed.
+pub(super) fn poller(
+    pages: &(impl PageSource + Clone + 'static),
+    store: &Arc<SqliteStore>,
+    accounts: impl IntoIterator<Item = PolledAccount>,
+    journal: Journal,
+) -> Poller {
     let handler = move |new: NewEntries| keep::entries(journal.clone(), &new);
     let options = PollerOptions::new().retention(RETENTION).unbooked(true);
-    let poller = Poller::transactional(client.statements(), store.clone(), accounts, handler, options);
-    Polling { poller, teller, told: HashMap::new() }
+    Poller::transactional(pages, store.clone(), accounts, handler, options)
 }
 
 impl Polling {

@@ -7,8 +7,8 @@ use crate::connection::failure;
 use crate::failure::Failure;
 use axum::Router;
 use axum::http::{StatusCode, Uri};
-use bankrail::client::Connection;
 use bankrail::client::receivers::{ObservedDelivery, ObservedOutcome, ReceiversOptions, Worker, WorkerOptions};
+use bankrail::client::{Archive, Connection};
 use bankrail::http::serve::{Server, ServerOptions, Shutdown};
 use bankrail::stores::sqlite::{SqliteInbox, SqliteStore};
 use bankrail::values::{Clock as _, SystemClock, excerpt};
@@ -37,11 +37,15 @@ pub(super) fn paths() -> Vec<String> {
 pub(super) async fn start(
     connection: &Connection,
     store: &SqliteStore,
+    archive: Option<Archive>,
     journal: Journal,
     teller: Teller,
 ) -> Result<Ready, Failure> {
     let unknown = teller.clone();
-    let options = ReceiversOptions::new().retention(RETENTION).observe(move |delivery| observed(delivery, &teller));
+    let mut options = ReceiversOptions::new().retention(RETENTION).observe(move |delivery| observed(delivery, &teller));
+    if let Some(archive) = archive {
+        options = options.archive(archive);
+    }
     let receivers = connection.receivers(Arc::new(store.inbox()), options).map_err(|error| failure(&error))?;
     let worker = receivers.worker(handlers(&journal)).with_options(WorkerOptions::new().lease(LEASE));
     let router = receivers.router().fallback(move |uri: Uri| {

@@ -1,7 +1,7 @@
 //! The biller as a process: against a bank on loopback, with messages that the tests deliver.
 
 use crate::world::{KEYS, RECEIVER_KEY, World};
-use crate::{Run, command};
+use crate::{Run, command, run, text};
 use bankrail::client::TlsRoots;
 use bankrail::http::tls::client_config;
 use bankrail::jose::SigningKey;
@@ -241,6 +241,60 @@ fn entries_are_printed_once_over_restarts_and_one_token_is_enough() {
 }
 
 #[test]
+fn what_is_archived_is_listed_shown_and_taken_in_again() {
+    let world = World::new();
+    let account = world.bank.account();
+    for booking in [Booking::new("25.00 AUD").narrative("rent"), Booking::new("-4.50 AUD").without_reference()] {
+        world.bank.book(&account, &booking);
+    }
+    let biller = Biller::start(&world, &["--poll", "1", "--archive", "30"]);
+    let mut first: Vec<Value> = (0..2).map(|_| biller.until("entry")).collect();
+    world.bank.book(&account, &Booking::new("-4.50 AUD").without_reference());
+    first.push(biller.until("entry"));
+    let sender = Sender::new(&world, &biller);
+    let refused = world.runtime.block_on(sender.send(&settled(&world), &KEYS.stranger, RECEIVER_KEY));
+    assert_eq!(refused, Some(400));
+
+    // While it runs.
+    let data = text(&world.folder.path("biller"));
+    let list = run(["archive", "list", "--data", &data]).fine();
+    let number = |kind: &str| {
+        let line = list.lines().find(|line| line.contains(kind)).unwrap_or_else(|| panic!("{list}"));
+        line.split_whitespace().next().unwrap().to_owned()
+    };
+    let (page, refusal) = (number("  page  "), number("decrypt_or_verify: "));
+    assert!(list.contains(FakeBank::ACCOUNT) && list.contains("payment_outcome"), "{list}");
+    let xml = run(["archive", "show", "--data", &data, &page]).fine();
+    assert!(xml.starts_with('<') && xml.contains("rent"), "{xml}");
+    let body = run(["archive", "show", "--data", &data, &refusal]).fine();
+    assert!(body.starts_with(r#"{"secured_payload":"#), "{body}");
+    let line = run(["archive", "show", "--data", &data, "999"]).failed(1);
+    assert!(line.contains("expected the number of a record"), "{line}");
+    biller.stop();
+
+    let again = text(&world.folder.path("again"));
+    let import = || run(["archive", "import", "--data", &data, "--into", &again, "--json"]);
+    let taken_in = import();
+    assert!(taken_in.err.contains("taken in"), "{}", taken_in.err);
+    let events: Vec<Value> = taken_in.fine().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let without_time = |events: &[Value]| -> Vec<Value> {
+        events
+            .iter()
+            .cloned()
+            .map(|mut event| {
+                event.as_object_mut().unwrap().remove("at");
+                event
+            })
+            .collect()
+    };
+    assert_eq!(without_time(&events), without_time(&first));
+    let line = import().failed(2);
+    assert!(line.contains("expected a new folder"), "{line}");
+    let line = run(["archive", "list", "--data", &text(&world.folder.path("nowhere"))]).failed(2);
+    assert!(line.contains("expected the data folder of a biller that archives"), "{line}");
+}
+
+#[test]
 fn a_kill_loses_and_doubles_nothing() {
     let world = World::new();
     let account = world.bank.account();
@@ -305,7 +359,7 @@ fn accounts_that_stop_and_tokens_that_are_refused_are_told() {
 
     world.bank.fail(Endpoint::Statement, Fault::Status(500));
     world.folder.file("signing.pem", KEYS.stranger.to_pkcs8_pem().as_bytes());
-    let data = crate::text(&world.folder.path("other"));
+    let data = text(&world.folder.path("other"));
     let biller = Biller::start(&world, &["--no-receive", "--data", &data]);
     let refused = biller.next();
     assert_eq!((&refused["event"], &refused["status"]), (&json!("token"), &json!(401)));
@@ -328,7 +382,7 @@ fn a_second_biller_and_a_taken_port_are_said() {
     let line = world.run(&["biller"], &[]).failed(2);
     assert!(line.contains("another bankrail biller uses this folder") && line.contains("--data"), "{line}");
     let taken = biller.url.strip_prefix("https://").unwrap();
-    let other = crate::text(&world.folder.path("other"));
+    let other = text(&world.folder.path("other"));
     let line = world.run(&["biller"], &["--data", &other, "--listen", taken]).failed(2);
     let port = taken.rsplit(':').next().unwrap();
     assert!(line.contains(&format!("the port {port} is taken")) && line.contains("--listen"), "{line}");

@@ -1,0 +1,173 @@
+//! `bankrail archive`: what a biller has kept as it came.
+
+use super::folder::{self, Folder, failed};
+use super::journal::{Journal, Printer};
+use super::poll;
+use crate::asynchronous::block_on;
+use crate::failure::{Failure, Outcome, causes};
+use crate::logging;
+use crate::output::Output;
+use crate::text::{counted, shown, shown_lines};
+use bankrail::client::{Archive, ArchiveOptions, PolledAccount};
+use bankrail::mailbox::ArchiveRecord;
+use bankrail::statement::{AccountId, StatementReply};
+use bankrail::values::StoreError;
+use clap::{Args, Subcommand};
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::level_filters::LevelFilter;
+
+/// The records that are listed at once.
+const MOST: u32 = 1000;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List what was kept, the oldest first: number, time, kind, account or receiver, key of the call, bytes, and of
+    /// refused deliveries the reason
+    #[command(after_help = "Examples:\n  \
+        bankrail archive list\n  \
+        bankrail archive list --data /var/lib/biller")]
+    List(Data),
+    /// Print the XML of a page, or the body of a refused delivery, as it came
+    #[command(after_help = "Examples:\n  \
+        bankrail archive show 17 > page.xml\n  \
+        bankrail archive show 18 | bankrail payload explain -")]
+    Show {
+        #[command(flatten)]
+        data: Data,
+        /// The number of the record
+        number: u64,
+    },
+    /// Take the pages in again, into a new folder, and print their entries as bankrail biller does
+    #[command(after_help = "Exit status: 1 if an answer was left out that is no statement.\n\n\
+        Examples:\n  \
+        bankrail archive import --into again --json > entries.jsonl")]
+    Import {
+        #[command(flatten)]
+        data: Data,
+        /// The folder to make; it may be that of a biller afterwards
+        #[arg(long, value_name = "FOLDER")]
+        into: PathBuf,
+        /// Print one JSON object for each line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Data {
+    /// The data folder of the biller, which may be running
+    #[arg(long, value_name = "FOLDER", default_value = "biller")]
+    data: PathBuf,
+}
+
+pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
+    logging::start(LevelFilter::WARN, &[], output.log_colors());
+    block_on(async {
+        match command {
+            Command::List(Data { data }) => list(&open(data)?, output).await,
+            Command::Show { data: Data { data }, number } => show(&open(data)?, *number, output).await,
+            Command::Import { data: Data { data }, into, json } => import(&open(data)?, into, *json, output).await,
+        }
+    })
+}
+
+/// The archive of a data folder that has one.
+fn open(data: &Path) -> Result<Archive, Failure> {
+    if !data.join(folder::ARCHIVE_KEY).exists() {
+        return Err(Failure::unable(
+            format_args!("{}: expected the data folder of a biller that archives, found none", data.display()),
+            "pass the folder with --data; bankrail biller --archive DAYS begins an archive",
+        ));
+    }
+    folder::archive(data, &folder::store(data)?, ArchiveOptions::new())
+}
+
+/// The archive of a running biller: what it receives is kept for so many days.
+pub(super) fn keeping(
+    folder: &Folder,
+    store: &bankrail::stores::sqlite::SqliteStore,
+    days: u64,
+) -> Result<Archive, Failure> {
+    folder::archive(folder.path(), store, ArchiveOptions::new().max_age(Duration::from_secs(days * 86_400)))
+}
+
+async fn records(archive: &Archive) -> Result<Vec<ArchiveRecord>, StoreError> {
+    let mut all: Vec<ArchiveRecord> = Vec::new();
+    loop {
+        let next = archive.records(all.last().map_or(0, |last| last.number), MOST).await?;
+        if next.is_empty() {
+            return Ok(all);
+        }
+        all.extend(next);
+    }
+}
+
+async fn list(archive: &Archive, output: &mut Output) -> Result<Outcome, Failure> {
+    for ArchiveRecord { number, label, bytes, .. } in records(archive).await.map_err(|error| failed(&error))? {
+        let call = label.call.map_or_else(|| "-".to_owned(), |call| call.to_string());
+        let reason = match archive.find(number).await {
+            _ if label.kind == Archive::PAGE => String::new(),
+            Ok(found) => found.map(|found| found.note).unwrap_or_default(),
+            Err(error) => causes(&error),
+        };
+        let line =
+            format!("{number:>6}  {}  {:<16}  {}  {call}  {bytes:>9}  {reason}", label.at, label.kind, label.subject);
+        output.line(shown(line.trim_end()))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+async fn show(archive: &Archive, number: u64, output: &mut Output) -> Result<Outcome, Failure> {
+    let Some(found) = archive.find(number).await.map_err(|error| failed(&error))? else {
+        return Err(Failure::refused(
+            format_args!("expected the number of a record, found {number}"),
+            "bankrail archive list prints the numbers",
+        ));
+    };
+    let body = match StatementReply::parse(200, &found.body) {
+        Ok(StatementReply::Statement(page)) if found.record.label.kind == Archive::PAGE => page.payload.into_bytes(),
+        _ => found.body,
+    };
+    if output.is_terminal() {
+        output.line(shown_lines(&String::from_utf8_lossy(&body)))?;
+    } else {
+        output.write_all(&body)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+async fn import(archive: &Archive, into: &Path, json: bool, output: &mut Output) -> Result<Outcome, Failure> {
+    if into.join(folder::DATABASE).exists() {
+        let what = format_args!("{}: expected a new folder, found one of a biller", into.display());
+        return Err(Failure::unable(what, "pass another folder with --into"));
+    }
+    let pages = records(archive).await.map_err(|error| failed(&error))?;
+    let pages = pages.iter().filter(|record| record.label.kind == Archive::PAGE);
+    let accounts: BTreeSet<AccountId> = pages.filter_map(|page| page.label.subject.parse().ok()).collect();
+    let folder = Folder::open(into.to_owned())?;
+    let store = Arc::new(folder.store()?);
+    let journal = Journal::open((*store).clone()).await?;
+    let (_teller, mut printer) = Printer::new(journal.clone(), json);
+    let mut left_out = Vec::new();
+    for account in accounts {
+        let replay = archive.replay(&account, Default::default()).await.map_err(|error| failed(&error))?;
+        let poller = poll::poller(&replay, &store, [PolledAccount::new(account)], journal.clone());
+        let imported = printer.run(replay.import(&poller), output).await?;
+        let imported = imported.map_err(|error| {
+            Failure::unable(causes(&error), "remove the folder of --into, and import again when the fault is mended")
+        })?;
+        crate::log(format_args!("{} taken in", counted(imported.pages, "page", "pages")));
+        left_out.extend(imported.unreadable);
+    }
+    (*store).clone().close().await;
+    if left_out.is_empty() {
+        return Ok(Outcome::Fine);
+    }
+    let numbers = left_out.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    crate::log(format_args!("left out, because they are no statements: {numbers}; see bankrail archive show"));
+    Ok(Outcome::Findings)
+}
