@@ -23,7 +23,7 @@ fn secret(byte: u8) -> TokenCacheSecret {
     TokenCacheSecret::from_bytes([byte; TokenCacheSecret::LEN])
 }
 
-fn kept() -> (SqliteStore, Archive) {
+pub(crate) fn kept() -> (SqliteStore, Archive) {
     let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     (store.clone(), Archive::new(Arc::new(store), secret(1), ArchiveOptions::new()))
 }
@@ -241,7 +241,7 @@ impl ArchiveStore for Broken {
     }
 }
 
-fn broken(hangs: bool) -> Archive {
+pub(crate) fn broken(hangs: bool) -> Archive {
     Archive::new(Arc::new(Broken { hangs }), secret(1), ArchiveOptions::new())
 }
 

@@ -59,6 +59,25 @@ async fn calls_are_counted_by_endpoint_and_status() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn records_of_the_archive_are_counted() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    for archive in [crate::archive::kept().1, crate::archive::broken(false)] {
+        let inbox = Arc::new(MemoryStore::new().inbox());
+        let receivers = receivers_with(inbox, options().archive(archive));
+        send(&receivers, delivery(MessageKind::Query, "{}")).await;
+    }
+    assert_counted(
+        &counted(&snapshotter),
+        &[
+            ("bankrail_archived_total{kind=refused_delivery,outcome=kept}", 1.0),
+            ("bankrail_archived_total{kind=refused_delivery,outcome=failed}", 1.0),
+        ],
+    );
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn polls_are_counted_by_what_became_of_them() {
     let recorder = DebuggingRecorder::new();
     let snapshotter = recorder.snapshotter();
