@@ -30,9 +30,10 @@ fn optional_claims_come_when_asked_for() {
     assert_eq!(other, r#"{"sub":"C","exp":301,"aud":"urn:b"}"#);
     let random = with(AssertionOptions::new().jwt_id(JwtId::Random));
     assert_ne!(random.claims_json(at(0)).unwrap(), random.claims_json(at(0)).unwrap());
-    let longest = "x".repeat(256);
-    let found = with(AssertionOptions::new().jwt_id(JwtId::Text(longest.clone()))).claims_json(at(0)).unwrap();
-    assert!(found.ends_with(&format!(r#""jti":"{longest}"}}"#)), "{found}");
+    for good in ["x", &"x".repeat(256)] {
+        let found = with(AssertionOptions::new().jwt_id(JwtId::Text(good.to_owned()))).claims_json(at(0)).unwrap();
+        assert!(found.ends_with(&format!(r#""jti":"{good}"}}"#)), "{found}");
+    }
     for bad in ["", &"x".repeat(257)] {
         let found = with(AssertionOptions::new().jwt_id(JwtId::Text(bad.to_owned()))).claims_json(at(0));
         assert!(matches!(found, Err(AssertionBuildError::JwtId { length }) if length == bad.len()));

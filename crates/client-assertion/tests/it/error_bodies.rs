@@ -24,6 +24,18 @@ fn every_code_has_its_text_and_status() {
     assert_eq!(other.to_json(), r#"{"error":"slow_down","error_description":"a'b"}"#);
 }
 
+/// RFC 6749 section 5.2: `%x20-21 / %x23-5B / %x5D-7E`.
+#[test]
+fn characters_that_the_standard_does_not_allow_are_replaced() {
+    for (text, written) in
+        [(" !", " !"), ("\"", "'"), ("#Z[", "#Z["), ("\\", "?"), ("]az~", "]az~"), ("\u{1f}\u{7f}\u{e9}", "???")]
+    {
+        let body = TokenErrorBody::new(TokenErrorCode::Other(text.into())).with_description(text);
+        let expected = format!(r#"{{"error":"{written}","error_description":"{written}"}}"#);
+        assert_eq!(body.to_json(), expected, "{text:?}");
+    }
+}
+
 /// Default: "Token endpoint". Token endpoints also send the error of the statement exchange.
 #[test]
 fn the_statement_exchanges_error_is_read_too() {

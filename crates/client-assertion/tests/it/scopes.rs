@@ -23,7 +23,9 @@ fn sets_have_no_order_and_single_spaces() {
 fn a_set_is_made_of_scopes_and_lists_them() {
     let scopes = |count: usize| (0..count).map(|number| Scope::parse(&format!("S{number}")).unwrap());
     assert_eq!(ScopeSet::from_scopes(scopes(0)), Err(ScopeError::None));
-    assert_eq!(ScopeSet::from_scopes(scopes(64)).unwrap().len(), 64);
+    for count in [1, 64] {
+        assert_eq!(ScopeSet::from_scopes(scopes(count)).unwrap().len(), count);
+    }
     assert_eq!(ScopeSet::from_scopes(scopes(65)), Err(ScopeError::TooMany));
     let two = set("B A");
     assert_eq!(two.iter().map(Scope::as_str).collect::<Vec<_>>(), ["A", "B"]);
