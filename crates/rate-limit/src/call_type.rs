@@ -1,5 +1,9 @@
 //! The kinds of call that have limits of their own, and those limits.
 
+mod own;
+
+pub use own::{OwnCallType, OwnCallTypeError};
+
 use crate::{Algorithm, Counting, Policy, Window};
 use std::fmt;
 
@@ -7,12 +11,19 @@ use std::fmt;
 /// Everything else about call types is derived from this list.
 macro_rules! call_types {
     ($($(#[$doc:meta])+ $variant:ident = $name:literal [$($window:expr),+];)+) => {
-        /// A kind of call with limits of its own: the rows of the specification's table (Specification: "Limits") and
-        /// two budgets for requests that prove nothing (Default).
+        /// A kind of call with limits of its own: the rows of the specification's table (Specification: "Limits"), two
+        /// budgets for requests that prove nothing (Default), and those of other services ([`CallType::own`]).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum CallType {
             $($(#[$doc])+ $variant,)+
+            /// A kind of call that the specification does not have: see [`CallType::own`].
+            Own(OwnCallType),
+        }
+
+        /// The rows of the table by number.
+        enum Row {
+            $($variant,)+
         }
 
         impl CallType {
@@ -21,17 +32,27 @@ macro_rules! call_types {
 
             /// A short name for keys, metrics and configuration, such as `mandate-creation`. It never changes.
             #[must_use]
-            pub const fn as_str(self) -> &'static str {
+            pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
+                    Self::Own(own) => own.name(),
                 }
             }
 
-            /// The windows of the specification's table, or of the budget for failures, longest first.
+            /// The windows of the specification's table, of the budget for failures, or of the policy that
+            /// [`CallType::own`] was given, longest first.
             #[must_use]
-            pub const fn default_windows(self) -> &'static [Window] {
+            pub fn default_windows(self) -> &'static [Window] {
                 match self {
                     $(Self::$variant => const { &[$($window),+] },)+
+                    Self::Own(own) => own.policy().windows(),
+                }
+            }
+
+            pub(crate) const fn index(self) -> usize {
+                match self {
+                    $(Self::$variant => Row::$variant as usize,)+
+                    Self::Own(own) => Self::ALL.len() + own.place(),
                 }
             }
         }
@@ -71,13 +92,12 @@ call_types! {
 }
 
 impl CallType {
-    pub(crate) const fn index(self) -> usize {
-        self as usize
-    }
+    /// How many call types there can be.
+    pub(crate) const PLACES: usize = Self::ALL.len() + OwnCallType::MOST;
 }
 
 /// The default limits of a call type: [`CallType::default_windows`] under [`Algorithm::Sliding`] and
-/// [`Counting::Attempts`] (Default: which algorithm applies to which type is not shown).
+/// [`Counting::Attempts`] (Default: which algorithm applies to which type is not shown); of one's own, its policy.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, default_limits};
@@ -87,6 +107,9 @@ impl CallType {
 /// ```
 #[must_use]
 pub fn default_limits(call_type: CallType) -> Policy {
+    if let CallType::Own(own) = call_type {
+        return *own.policy();
+    }
     Policy::new(Algorithm::Sliding, Counting::Attempts, call_type.default_windows())
         .expect("the table's windows differ in length and are at most three")
 }
@@ -142,5 +165,6 @@ mod tests {
     #[test]
     fn each_call_type_is_at_its_index() {
         assert_eq!(CallType::ALL.map(CallType::index), std::array::from_fn(|at| at));
+        assert_eq!(size_of::<CallType>(), 1, "keys have no room for more");
     }
 }

@@ -1,15 +1,15 @@
 //! Rate limits over HTTP, as a [`tower_layer::Layer`] (Specification: "Limits" and "Errors").
 //!
 //! ```
-//! use bankrail_rate_limit::layer::{LimitKey, LimitLayer, LimitLayerOptions};
+//! use bankrail_rate_limit::layer::{LimitKey, LimitLayer, LimitLayerOptions, RequestLimit};
 //! use bankrail_rate_limit::{CallType, Limiter};
 //! use bankrail_values::SystemClock;
 //! use std::sync::Arc;
 //!
-//! let key = |request: &http::request::Parts| {
-//!     // A layer further out proved who calls, and left the customer's code in the extensions.
-//!     let customer = request.extensions.get::<String>()?;
-//!     Some(LimitKey::new(customer, CallType::PaymentEnquiry))
+//! // A layer further out proved who calls, and left the customer's code in the extensions.
+//! let key = |request: &http::request::Parts| match request.extensions.get::<String>() {
+//!     Some(customer) => RequestLimit::Of(LimitKey::new(customer, CallType::PaymentEnquiry)),
+//!     None => RequestLimit::Refused(http::StatusCode::UNAUTHORIZED),
 //! };
 //! let options = LimitLayerOptions::new().problem_json().rate_limit_headers(true);
 //! let layer = LimitLayer::new(Arc::new(Limiter::default()), Arc::new(SystemClock), key, options);
@@ -22,4 +22,4 @@ mod service;
 
 pub use self::headers::write_rate_limit;
 pub use self::refusal::{LimitRefusal, RefusalBody};
-pub use self::service::{LimitKey, LimitLayer, LimitLayerOptions, LimitService};
+pub use self::service::{LimitKey, LimitLayer, LimitLayerOptions, LimitService, RequestLimit};

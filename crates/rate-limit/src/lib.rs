@@ -17,7 +17,7 @@ mod store;
 mod sync;
 mod window;
 
-pub use call_type::{CallType, CallTypeError, default_limits};
+pub use call_type::{CallType, CallTypeError, OwnCallType, OwnCallTypeError, default_limits};
 pub use decision::{Decision, WindowStatus, decide};
 pub use limiter::{Answer, CheckError, Limiter};
 pub use limits::{Limits, OnStoreError};

@@ -1,7 +1,7 @@
 //! The policies of all customers.
 
 use crate::call_type::default_limits;
-use crate::{CallType, Charge, CostError, Policy};
+use crate::{CallType, Charge, CostError, OwnCallType, Policy};
 use bankrail_values::Timestamp;
 use hashbrown::HashMap;
 
@@ -45,7 +45,9 @@ pub enum OnStoreError {
 #[derive(Clone, Debug)]
 pub struct Limits {
     defaults: [Policy; CallType::ALL.len()],
-    on_store_error: [OnStoreError; CallType::ALL.len()],
+    /// What [`CallType::own`] was given holds for those without.
+    own: [Option<Policy>; OwnCallType::MOST],
+    on_store_error: [OnStoreError; CallType::PLACES],
     overrides: HashMap<Box<str>, Vec<Override>, foldhash::fast::RandomState>,
 }
 
@@ -62,7 +64,8 @@ impl Limits {
     #[must_use]
     pub fn new() -> Self {
         let defaults = CallType::ALL.map(default_limits);
-        Self { defaults, on_store_error: Default::default(), overrides: HashMap::default() }
+        let own = [None; OwnCallType::MOST];
+        Self { defaults, own, on_store_error: [OnStoreError::Refuse; CallType::PLACES], overrides: HashMap::default() }
     }
 
     /// A request of `customer` under the policy in force at `now`, to be charged to counters. A cost of 0 charges
@@ -95,12 +98,20 @@ impl Limits {
     #[must_use]
     #[inline]
     pub fn default_policy(&self, call_type: CallType) -> &Policy {
-        self.defaults.get(call_type.index()).expect("the array has a place for every call type")
+        match call_type {
+            CallType::Own(own) => self.own.get(own.place()).and_then(Option::as_ref).unwrap_or(own.policy()),
+            _ => self.defaults.get(call_type.index()).expect("the array has a place for every call type"),
+        }
     }
 
     /// Changes the policy of customers without a policy of their own.
     pub fn set_default(&mut self, call_type: CallType, policy: Policy) {
-        *self.defaults.get_mut(call_type.index()).expect("the array has a place for every call type") = policy;
+        match call_type {
+            CallType::Own(own) => *self.own.get_mut(own.place()).expect("there is a place for each") = Some(policy),
+            _ => {
+                *self.defaults.get_mut(call_type.index()).expect("the array has a place for every call type") = policy;
+            }
+        }
     }
 
     /// What happens to requests of this type while the counters do not answer.

@@ -18,6 +18,8 @@ pub enum LimitRefusal {
     Exceeded(Decision),
     /// The counters could not be reached, and the limits say to refuse then: 503.
     Unreachable(StoreError),
+    /// Nothing says whom the request is charged to, and the caller of the layer refuses such requests with this status.
+    Unidentified(StatusCode),
 }
 
 impl Limiter {
@@ -51,6 +53,7 @@ impl LimitRefusal {
         match self {
             Self::Exceeded(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Unreachable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unidentified(status) => *status,
         }
     }
 

@@ -8,7 +8,7 @@ use bankrail_values::Clock;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -35,7 +35,19 @@ impl LimitKey {
     }
 }
 
-type KeyOf = dyn Fn(&Parts) -> Option<LimitKey> + Send + Sync;
+/// What a [`LimitLayer`] does with a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a request is charged, passes or is refused")]
+pub enum RequestLimit {
+    /// It is charged to this limit.
+    Of(LimitKey),
+    /// It passes uncharged.
+    Unlimited,
+    /// It is refused with this status, because nothing says whom to charge.
+    Refused(StatusCode),
+}
+
+type KeyOf = dyn Fn(&Parts) -> RequestLimit + Send + Sync;
 type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
 
 /// Serves a request only if a limit allows it.
@@ -43,7 +55,7 @@ type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
 /// - A refusal has the status and `Retry-After` of its [`LimitRefusal`]; its body is empty unless
 ///   [`LimitLayerOptions::body`] says otherwise.
 /// - `X-RequestKey` is handled by [`RequestKeyLayer`](bankrail_http::RequestKeyLayer), which belongs further out.
-/// - A request with a key is charged, whatever the inner services answer.
+/// - A request with a limit is charged, whatever the inner services answer.
 /// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use up the limit of
 ///   others.
 #[derive(Clone)]
@@ -90,12 +102,12 @@ impl LimitLayerOptions {
 }
 
 impl LimitLayer {
-    /// A layer that charges `limiter`. `key` returns the limit that a request is charged to; a request without one
-    /// passes uncharged.
+    /// A layer that charges `limiter`. `key` says what a request is charged to, or what happens to one that nothing is
+    /// charged for.
     pub fn new(
         limiter: Arc<Limiter>,
         clock: Arc<dyn Clock>,
-        key: impl Fn(&Parts) -> Option<LimitKey> + Send + Sync + 'static,
+        key: impl Fn(&Parts) -> RequestLimit + Send + Sync + 'static,
         options: LimitLayerOptions,
     ) -> Self {
         Self { limiter, clock, key: Arc::new(key), options }
@@ -104,22 +116,27 @@ impl LimitLayer {
     /// The headers to add to the answer, or the refusal.
     async fn admit<B: From<Bytes>>(&self, request: &Parts) -> Result<HeaderMap, Response<B>> {
         let mut headers = HeaderMap::new();
-        let Some(key) = (self.key)(request) else { return Ok(headers) };
-        let refusal = match self.limiter.admit(&key.customer, key.call_type, self.clock.now()).await {
-            Ok(decision) => {
-                if let Some(decision) = decision.filter(|_| self.options.rate_limit_headers) {
-                    write_rate_limit(&decision, &mut headers);
+        let (refusal, call_type) = match (self.key)(request) {
+            RequestLimit::Unlimited => return Ok(headers),
+            RequestLimit::Refused(status) => (LimitRefusal::Unidentified(status), None),
+            RequestLimit::Of(LimitKey { customer, call_type }) => {
+                match self.limiter.admit(&customer, call_type, self.clock.now()).await {
+                    Ok(decision) => {
+                        if let Some(decision) = decision.filter(|_| self.options.rate_limit_headers) {
+                            write_rate_limit(&decision, &mut headers);
+                        }
+                        return Ok(headers);
+                    }
+                    Err(refusal) => (refusal, Some(tracing::field::display(call_type))),
                 }
-                return Ok(headers);
             }
-            Err(refusal) => refusal,
         };
         let request_key = RequestKey::of(&request.extensions).map(tracing::field::display);
         if let LimitRefusal::Unreachable(error) = &refusal {
-            tracing::error!(request_key, call_type = %key.call_type, error = %error, "counter store failed");
+            tracing::error!(request_key, call_type, error = %error, "counter store failed");
         }
         let status = refusal.status();
-        tracing::info!(request_key, status = status.as_u16(), call_type = %key.call_type, "refused by a limit");
+        tracing::info!(request_key, status = status.as_u16(), call_type, "refused by a limit");
         let body = self.options.body.as_ref().map(|body| body(&refusal, request)).unwrap_or_default();
         refusal.write_headers(self.options.rate_limit_headers, &mut headers);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(body.bytes.len()));

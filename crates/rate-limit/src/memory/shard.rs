@@ -143,7 +143,7 @@ impl Shard {
 /// When the windows of each call type last turned: most requests come in the same piece of time as the one before, so
 /// that nothing has to be divided.
 #[derive(Debug, Default)]
-struct Turns([[Turn; MAX_WINDOWS]; CallType::ALL.len()]);
+struct Turns([[Turn; MAX_WINDOWS]; CallType::PLACES]);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {

@@ -1,6 +1,9 @@
 //! Call types: their names and default limits.
 
-use bankrail_rate_limit::{Algorithm, CallType, Counting, default_limits};
+use bankrail_rate_limit::{
+    Algorithm, CallType, Counting, Limits, MemoryCounters, OnStoreError, OwnCallType, OwnCallTypeError, Policy, Window,
+    default_limits,
+};
 
 /// Specification: "Limits". `0` stands for n/a.
 #[test]
@@ -60,4 +63,46 @@ fn names_are_distinct_and_read_back() {
         "Statement".parse::<CallType>().unwrap_err().to_string(),
         "expected the name of a call type, found \"Statement\""
     );
+}
+
+/// One test, because the names of a process are few.
+#[test]
+fn a_call_type_of_ones_own_has_a_name_and_limits_of_its_own() {
+    let hourly =
+        |limit| Policy::new(Algorithm::Fixed, Counting::Admitted, &[Window::per_hour(limit).unwrap()]).unwrap();
+    let long = "a-name-of-forty-characters-a-z-0-9-and-h";
+    assert_eq!(long.len(), 40);
+    let names = ["search", "reports", "x", long, "n4", "n5", "n6", "n7"];
+    let own: Vec<CallType> =
+        (1..).zip(names).map(|(limit, name)| CallType::own(name, hourly(limit)).unwrap()).collect();
+    for ((limit, name), call_type) in (1..).zip(names).zip(&own) {
+        assert_eq!((call_type.as_str(), call_type.to_string().as_str()), (name, name));
+        assert_eq!(default_limits(*call_type), hourly(limit));
+        assert_eq!(call_type.default_windows(), hourly(limit).windows());
+        assert_eq!(CallType::own(name, hourly(limit)), Ok(*call_type), "made once");
+    }
+    let taken = |name| Err(OwnCallTypeError::Taken { name });
+    assert_eq!(CallType::own("search", hourly(2)), taken("search"));
+    assert_eq!(CallType::own("statement", hourly(1)), taken("statement"));
+    assert_eq!(CallType::own("ninth", hourly(1)), Err(OwnCallTypeError::TooMany { name: "ninth" }));
+    assert_eq!(OwnCallType::MOST, 8);
+    for name in ["", "Search", "a b", "a_b", "a\u{e9}", "a-name-of-forty-one-characters-and-so-on-x"] {
+        assert!(matches!(CallType::own(name, hourly(1)), Err(OwnCallTypeError::Name { .. })), "{name}");
+    }
+    // Each is limited and counted by itself.
+    let mut limits = Limits::new();
+    limits.set_default(own[7], hourly(3));
+    limits.set_on_store_error(own[7], OnStoreError::Allow);
+    assert_eq!(limits.default_policy(own[7]), &hourly(3));
+    assert_eq!(limits.default_policy(own[6]), &hourly(7));
+    assert_eq!([own[6], own[7]].map(|one| limits.on_store_error(one)), [OnStoreError::Refuse, OnStoreError::Allow]);
+    assert_eq!(Limits::new().default_policy(own[7]), &hourly(8));
+    let counters = MemoryCounters::default();
+    let now = "2021-07-29T10:00:00.000Z".parse().unwrap();
+    for (call_type, allowed) in [(own[0], 1), (own[1], 2), (own[7], 3)] {
+        for number in 0..5 {
+            let charge = limits.charge("ACME", call_type, now, 1).unwrap();
+            assert_eq!(counters.charge(&charge).unwrap().is_allowed(), number < allowed, "{call_type} {number}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::{at, policy};
 use bankrail_http::{RequestKey, RequestKeyLayer};
 use bankrail_rate_limit::layer::{
-    LimitKey, LimitLayer, LimitLayerOptions, LimitRefusal, RefusalBody, write_rate_limit,
+    LimitKey, LimitLayer, LimitLayerOptions, LimitRefusal, RefusalBody, RequestLimit, write_rate_limit,
 };
 use bankrail_rate_limit::{
     Algorithm, CallType, Charge, CounterStore, Counting, Decision, Limiter, Limits, OnStoreError, State, decide,
@@ -60,9 +60,10 @@ impl Answer {
 impl World {
     fn new(limiter: Limiter, options: LimitLayerOptions) -> Self {
         let clock = Arc::new(ManualClock::new("2021-07-29T01:00:00.000Z".parse().unwrap()));
-        let key = |request: &Parts| {
-            let customer = request.headers.get("customer")?.to_str().ok()?;
-            Some(LimitKey::new(customer, CallType::PaymentInstruction))
+        let key = |request: &Parts| match request.headers.get("customer").map(|customer| customer.to_str().unwrap()) {
+            Some("anybody") => RequestLimit::Unlimited,
+            Some(customer) => RequestLimit::Of(LimitKey::new(customer, CallType::PaymentInstruction)),
+            None => RequestLimit::Refused(StatusCode::UNAUTHORIZED),
         };
         Self { layer: LimitLayer::new(Arc::new(limiter), Arc::clone(&clock) as _, key, options), clock }
     }
@@ -88,14 +89,17 @@ impl World {
 }
 
 #[tokio::test]
-async fn the_layer_refuses_by_key_and_lets_the_rest_pass() {
+async fn the_layer_charges_refuses_or_lets_pass_as_its_caller_says() {
     let world = World::new(Limiter::default(), LimitLayerOptions::new());
     let refused = world.refused().await;
     assert_eq!((refused.status, refused.text.as_str()), (StatusCode::TOO_MANY_REQUESTS, ""));
     assert_eq!(refused.header("retry-after"), "2");
     for _ in 0..9 {
-        assert_eq!(world.ask(None).await.status, StatusCode::OK);
+        assert_eq!(world.ask(Some("anybody")).await.status, StatusCode::OK);
     }
+    let refused = world.ask(None).await;
+    assert_eq!((refused.status, refused.text.as_str()), (StatusCode::UNAUTHORIZED, ""));
+    assert!(!refused.headers.contains_key("retry-after"));
     assert_eq!(world.ask(Some("BETA")).await.status, StatusCode::OK);
     world.clock.advance(Duration::from_secs(2));
     assert_eq!(world.ask(Some("ACME")).await.status, StatusCode::OK);
