@@ -8,6 +8,8 @@ mod deduplication;
 mod documents;
 mod entries;
 mod error_bodies;
+mod identities;
+mod poll_positions;
 mod polling;
 mod positions;
 mod relations;

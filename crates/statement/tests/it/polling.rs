@@ -367,7 +367,19 @@ fn a_position_is_text_below_one_mebibyte() {
 fn other_texts_are_no_position() {
     let position = PollPosition::start();
     assert_eq!(PollPosition::from_json(&position.to_json()), Ok(position));
-    for bad in ["", "[]", "{}", r#"{"poll":2}"#, r#"{"poll":1,"cursor":"a"}"#, r#"{"poll":1,"day":"2026-13-01"}"#] {
+    for bad in [
+        "",
+        "[]",
+        "{}",
+        r#"{"poll":2}"#,
+        r#"{"poll":1,"cursor":"a"}"#,
+        r#"{"poll":1,"day":"2026-13-01"}"#,
+        r#"{"poll":1,"entries":"="}"#,
+        r#"{"poll":1,"account":[]}"#,
+        r#"{"poll":1,"account":{"kind":1}}"#,
+        r#"{"poll":1,"account":{"gap":"x"}}"#,
+        r#"{"poll":1,"walked":{"day":"2026-03-01"}}"#,
+    ] {
         assert!(matches!(PollPosition::from_json(bad), Err(PollPositionError { .. })), "{bad}");
     }
 }
