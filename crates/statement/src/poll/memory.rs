@@ -145,10 +145,9 @@ impl Memory {
             }
         }
         rows.retain(|row| {
-            let age = row.on.map_or(0, |on| (day.to_time() - on.to_time()).whole_days());
             let is_over = row.links.booked && matches!(row.state, State::Listed | State::Missing);
             let days = if is_over { 0 } else { Self::PENDING_DAYS };
-            age <= days
+            row.on.is_none_or(|on| (day.to_time() - on.to_time()).whole_days() <= days)
         });
         notices
     }

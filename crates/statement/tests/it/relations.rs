@@ -345,6 +345,33 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
     let ids = twins.map(|row| EntryRelation::Replaces(customer.id(&row)));
     bank.rows = vec![booked(100).saying(5), booked(100).saying(5)];
     assert_eq!(customer.relations(&bank), ids);
+    // Of three, only two are booked, or all.
+    let three = [1, 2, 3].map(|reference| pending.clone().named(reference));
+    for count in [2, 3] {
+        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&three));
+        assert_eq!(customer.relations(&bank), [new(), new(), new()]);
+        let ids: Vec<Id> = three.iter().map(|row| customer.id(row)).collect();
+        bank.rows = vec![booked(100).saying(5); count];
+        let expected = match count {
+            2 => vec![EntryRelation::New { may_replace: ids }; 2],
+            _ => ids.into_iter().map(EntryRelation::Replaces).collect(),
+        };
+        assert_eq!(customer.relations(&bank), expected);
+    }
+    // One is booked under its reference and one without: the latter may be any of the other two.
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&three));
+    assert_eq!(customer.relations(&bank), [new(), new(), new()]);
+    let [first, second, third] = three.map(|row| customer.id(&row));
+    bank.rows = vec![booked(100).named(1).saying(5), booked(100).saying(5)];
+    let may_replace = vec![second, third];
+    assert_eq!(customer.relations(&bank), [EntryRelation::Replaces(first), EntryRelation::New { may_replace }]);
+    // At most eight are named.
+    let nine: Vec<Row> = (1..10).map(|reference| pending.clone().named(reference)).collect();
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&nine));
+    assert_eq!(customer.relations(&bank).len(), 9);
+    let may_replace = nine[..8].iter().map(|row| customer.id(row)).collect();
+    bank.rows = vec![booked(100).saying(5)];
+    assert_eq!(customer.relations(&bank), [EntryRelation::New { may_replace }]);
     // Nothing but the amount is no evidence, and a pending entry that is still listed was not booked.
     for (before, after) in [
         (vec![booked(100).pending()], vec![booked(100)]),
@@ -388,6 +415,13 @@ fn in_a_partial_walk_only_a_reference_with_its_amount_is_evidence() {
         assert_eq!(vanished, expected, "{after:?}");
         assert_eq!(customer.rows().len(), 4);
     }
+    // A booked entry that the page does not list may stand on another one.
+    let rows = rows(booked(4)).map(|row| row.clone().named(u32::try_from(row.amount).unwrap()));
+    let (mut customer, mut bank) = (Customer::new(PollOptions::new()), Bank::new(&rows));
+    bank.page_size = 3;
+    assert_eq!(customer.relations(&bank).len(), 4);
+    bank.rows.push(booked(2).named(9));
+    assert_eq!(customer.relations(&bank), [new()]);
 }
 
 #[test]
@@ -406,6 +440,14 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     bank.rows = rows.to_vec();
     assert_eq!(customer.relations(&bank), [EntryRelation::Returned, EntryRelation::Returned]);
     assert_eq!(customer.poll(&bank), (vec![], vec![]));
+    // What has vanished is not replaced.
+    bank.rows = vec![booked(2)];
+    assert_eq!((customer.poll(&bank).1.len(), customer.poll(&bank).1.len()), (0, 2));
+    bank.rows.push(booked(5).named(1));
+    assert_eq!(customer.relations(&bank), [new()]);
+    bank.rows = rows.to_vec();
+    assert_eq!(customer.relations(&bank).len(), 2);
+    assert_eq!(customer.poll(&bank).1.len(), 1);
     // One walk without it in between is forgotten.
     bank.rows = vec![booked(2)];
     assert_eq!(customer.poll(&bank).1, []);
@@ -434,11 +476,16 @@ fn a_pending_entry_is_replaced_for_seven_days() {
         let relation = if expected { EntryRelation::Replaces(id) } else { new() };
         assert_eq!(customer.relations(&bank), [relation], "after {days} days");
     }
-    // A booked one of yesterday is not: it left the statement with its day.
+    // A booked one of yesterday is not: it left the statement with its day, and is forgotten.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
+    let remembers = |customer: &Customer| customer.position.as_ref().unwrap().contains("\"entries\"");
     assert_eq!(customer.relations(&bank), [new()]);
+    assert!(remembers(&customer));
     (bank.day, bank.rows) = (1, vec![booked(101).named(1).on(1)]);
     assert_eq!(customer.relations(&bank), [new()]);
+    (bank.day, bank.rows) = (2, vec![]);
+    assert_eq!(customer.relations(&bank), []);
+    assert!(!remembers(&customer));
 }
 
 #[test]
@@ -456,22 +503,24 @@ fn an_entry_of_a_day_that_was_complete_is_late() {
     assert_eq!(late(&mut customer, &bank), [true, false, false]);
     customer.poll.cursor_refused().unwrap();
     assert!(late(&mut customer, &bank).is_empty(), "what is known is not late");
+    let vanished = bank.rows.remove(2);
+    assert!(late(&mut customer, &bank).is_empty() && late(&mut customer, &bank).is_empty());
+    bank.rows.push(vanished);
+    assert_eq!(late(&mut customer, &bank), [false], "nor is what has returned");
 }
 
 #[test]
 fn a_day_that_was_not_seen_to_its_end_is_said_once() {
-    let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
-    for (before_the_end, is_said) in [(5, false), (6, true)] {
+    for (unseen, is_said) in [(300, false), (301, true)] {
         let (mut customer, mut bank) = (Customer::new(PollOptions::new()), Bank::new(&[booked(1), booked(2)]));
         bank.page_size = 1;
-        let seen_until = end_of(0).saturating_sub(minutes(before_the_end));
+        let seen_until = end_of(0).saturating_sub(Duration::from_secs(unseen));
         customer.now = seen_until;
         assert_eq!(customer.poll(&bank).1, []);
         assert_eq!(customer.poll.day_ends_at(), Some(end_of(0)));
         customer.restart(PollOptions::new());
-        (customer.now, bank.day) = (end_of(2).saturating_sub(minutes(1)), 2);
+        (customer.now, bank.day) = (end_of(2).saturating_sub(Duration::from_secs(60)), 2);
         let notice = AccountNotice::DayIncomplete { day: date(0), seen_until, next: date(2) };
-        assert_eq!(notice.kind(), "day_incomplete");
         assert_eq!(customer.poll(&bank).1, if is_said { vec![notice] } else { vec![] });
         assert_eq!(customer.poll.day_ends_at(), Some(end_of(2)));
         assert_eq!(customer.poll(&bank).1, []);
@@ -519,7 +568,9 @@ fn balances_and_entries_that_do_not_add_up_are_said_once_for_each_difference() {
         // A row of another account.
         bank.rows.push(booked(900));
         assert_eq!(customer.poll(&bank).1, [], "one walk is no evidence");
+        customer.restart(thorough());
         assert_eq!(customer.poll(&bank).1, gap(-900));
+        customer.restart(thorough());
         assert_eq!(customer.poll(&bank).1, [], "said once");
         bank.closing = Some(1_036);
         assert_eq!(customer.poll(&bank).1, []);
@@ -538,19 +589,36 @@ fn balances_and_entries_that_do_not_add_up_are_said_once_for_each_difference() {
     }
     // A balance that moves while the pages are fetched says nothing.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(1), booked(2)]));
-    (bank.opening, bank.closing, bank.page_size) = (Some(0), Some(900), 1);
+    (bank.opening, bank.page_size) = (Some(0), 1);
     let mut moving = bank;
     for _ in 0..3 {
         assert_eq!(customer.poll.cursor(customer.now), None);
+        moving.closing = Some(900);
         let first = moving.page(None);
         let PageDecision::Commit(commit) = customer.poll.judge(&first, &[1], customer.now) else { panic!() };
         assert_eq!(customer.poll.committed(commit).unwrap(), PollStep::Fetch);
-        moving.closing = moving.closing.map(|cents| cents + 1);
+        moving.closing = Some(901);
         assert_eq!(customer.poll(&moving).1, []);
     }
     // Nor does one without booked balances.
     moving.closing = None;
     assert_eq!((customer.poll(&moving).1, customer.poll(&moving).1), (vec![], vec![]));
+    // Nor do balances beside an entry in another currency.
+    for (currency, said) in [("AUD", gap(895)), ("USD", vec![])] {
+        let (mut report, mut entry) = (moving.template.0.clone(), booked(5).entry(&moving.template.1));
+        entry.amount = Amount::new(entry.amount.value(), currency.parse().unwrap()).unwrap();
+        report.entries = vec![entry];
+        report.balances = vec![balance(BalanceCode::OpeningBooked, 0), balance(BalanceCode::InterimBooked, 900)];
+        let page = Bank::new(&[]).page(None).stated(StatedAccount::of(&report));
+        let mut poll = Customer::thorough().poll;
+        let mut notices = Vec::new();
+        for _ in 0..2 {
+            let PageDecision::Commit(commit) = poll.judge(&page, &[], customer.now) else { panic!() };
+            notices.extend(commit.notices().to_vec());
+            assert_eq!(poll.committed(commit), Ok(PollStep::Complete { full: true }));
+        }
+        assert_eq!(notices, said, "{currency}");
+    }
 }
 
 #[test]
@@ -566,10 +634,23 @@ fn another_currency_or_kind_of_account_is_said() {
     assert_eq!(customer.poll(&bank).1, [changed]);
     bank.template.0.account.currency = Some(CurrencyCode::new("USD"));
     let changed = AccountNotice::CurrencyChanged { from: "AUD".to_owned(), to: "USD".to_owned() };
-    assert_eq!(changed.kind(), "currency_changed");
     customer.restart(PollOptions::new());
     assert_eq!(customer.poll(&bank).1, [changed]);
     assert_eq!(customer.poll(&bank).1, [], "said once");
+}
+
+#[test]
+fn each_notice_has_a_kind() {
+    let (from, to) = (String::new(), String::new());
+    for (notice, kind) in [
+        (AccountNotice::Vanished { id: [0; 32], booked: true }, "vanished"),
+        (AccountNotice::BalanceGap { difference: Decimal::ONE }, "balance_gap"),
+        (AccountNotice::DayIncomplete { day: date(0), seen_until: end_of(0), next: date(1) }, "day_incomplete"),
+        (AccountNotice::CurrencyChanged { from: from.clone(), to: to.clone() }, "currency_changed"),
+        (AccountNotice::KindChanged { from, to }, "kind_changed"),
+    ] {
+        assert_eq!(notice.kind(), kind);
+    }
 }
 
 #[test]
