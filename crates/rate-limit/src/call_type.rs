@@ -39,13 +39,13 @@ macro_rules! call_types {
                 }
             }
 
-            /// The windows of the specification's table, of the budget for failures, or of the policy that
-            /// [`CallType::own`] was given, longest first.
+            /// The windows of the specification's table, or of the budget for failures, longest first. None for a call
+            /// type of one's own: [`default_limits`] has its policy.
             #[must_use]
-            pub fn default_windows(self) -> &'static [Window] {
+            pub const fn default_windows(self) -> &'static [Window] {
                 match self {
                     $(Self::$variant => const { &[$($window),+] },)+
-                    Self::Own(own) => own.policy().windows(),
+                    Self::Own(_) => &[],
                 }
             }
 

@@ -78,7 +78,7 @@ fn a_call_type_of_ones_own_has_a_name_and_limits_of_its_own() {
     for ((limit, name), call_type) in (1..).zip(names).zip(&own) {
         assert_eq!((call_type.as_str(), call_type.to_string().as_str()), (name, name));
         assert_eq!(default_limits(*call_type), hourly(limit));
-        assert_eq!(call_type.default_windows(), hourly(limit).windows());
+        assert_eq!(call_type.default_windows(), []);
         assert_eq!(CallType::own(name, hourly(limit)), Ok(*call_type), "made once");
     }
     let taken = |name| Err(OwnCallTypeError::Taken { name });
