@@ -17,8 +17,9 @@ use bankrail::webhook::Message;
 use bankrail::webhook::history::{KeptHistory, follow_changes};
 use std::{env, error::Error, future::pending, future::ready, path::PathBuf, sync::Arc};
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS imported (account, id, amount, currency, booked_on)";
-const ADD: &str = "INSERT INTO imported VALUES (?1, ?2, ?3, ?4, ?5)";
+const TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS imported (account, id, amount, currency, booked_on, PRIMARY KEY (account, id))";
+const ADD: &str = "INSERT OR IGNORE INTO imported VALUES (?1, ?2, ?3, ?4, ?5)";
 const REMOVE: &str = "DELETE FROM imported WHERE account = ?1 AND id = ?2";
 
 #[tokio::main]

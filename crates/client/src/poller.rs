@@ -44,7 +44,8 @@ use tokio::time::Instant;
 /// - Only booked entries are handed over, unless [`PollerOptions::unbooked`] says otherwise.
 /// - What an entry is to earlier ones is handed over with it: one that the bank has booked under another reference, or
 ///   corrected, replaces the earlier one. Entries that vanish, come late or return, balances that do not add up, and an
-///   account that changes its currency are handed over, logged and counted. None of this stops an account.
+///   account that changes its currency are handed over, logged and counted. None of this stops an account. It rests on
+///   the account's position in the store, so one process polls an account: of two, only doubled new entries are noticed.
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement calls. The account whose
 ///   poll has been due for longest goes first. After five pages of an account, others that are due have their turn.
@@ -60,9 +61,10 @@ use tokio::time::Instant;
 ///   ([`PollerOptions::retry_stopped`]), and at once after [`Poller::resume`]. The others are polled on.
 /// - The intraday statement of a day ends with the day, and cannot be asked for afterwards. So each account is polled
 ///   shortly before midnight where the bank is ([`PollerOptions::last_poll`]), as its reports say with their offset, and
-///   the hours before leave calls for that. After midnight the last cursor is asked once more. If that shows nothing of
-///   the old day, and its last minutes were not seen, this is said
-///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)).
+///   the hours before leave calls for that. After midnight the last cursor is asked once more; a statement of one page
+///   has none. If that shows nothing of the old day, and its last minutes were not seen, this is said
+///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)). Of more accounts than
+///   [`PollerOptions::calls_an_hour`], others each day are polled an hour or more before midnight.
 /// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
 ///
 /// Cheap to clone; clones share everything.
@@ -82,7 +84,7 @@ use tokio::time::Instant;
 ///         let sql = transaction.connection();
 ///         for change in changes {
 ///             match change {
-///                 // The bank has booked a pending entry under another reference, corrected one, or taken one back.
+///                 // The bank has booked a pending entry under another reference, or corrected one.
 ///                 LedgerChange::Remove { id, .. } => {
 ///                     sql.execute("DELETE FROM ledger WHERE account = ?1 AND id = ?2", (account.as_str(), id))?;
 ///                 }
@@ -90,7 +92,8 @@ use tokio::time::Instant;
 ///                     // Negative for a debit, as in "-12.50" and "AUD".
 ///                     let (amount, currency) = (movement.amount.amount().to_string(), movement.amount.currency());
 ///                     let row = (account.as_str(), movement.id, amount, currency.as_str(), movement.text);
-///                     sql.execute("INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)", row)?;
+///                     // The table's key is account and id.
+///                     sql.execute("INSERT OR IGNORE INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)", row)?;
 ///                 }
 ///             }
 ///         }
@@ -118,7 +121,9 @@ struct Shared {
 }
 
 impl Poller {
-    /// A poller whose handler has effects of its own: at least once.
+    /// A poller whose handler has effects of its own: at least once. If the process ends between the effect and its record,
+    /// the page is handed over again as the bank lists it then: an entry that is no longer there by then is not taken
+    /// back.
     ///
     /// Of an account that is there twice, the last one counts.
     #[must_use]
@@ -181,6 +186,7 @@ impl Poller {
     /// again.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
+        said::begin();
         let (stopping, stopped) = watch::channel(false);
         // Runs beside the polls and ends with this function.
         let _forgetting = self.0.options.retention.map(|retention| {
@@ -243,15 +249,17 @@ impl Poller {
     /// metrics instead.
     ///
     /// # Errors
-    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for [`PollerOptions::stale_after`]
-    /// and twice its interval, counted from when the poller was made.
+    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for [`PollerOptions::stale_after`] and
+    /// twice its interval, counted from when the poller was made. Where the accounts need the calls of an hour and more
+    /// for their last polls of a day, it is two hours more than that takes.
     pub fn check(&self) -> Result<(), PollerFault> {
         let (mut stopped, mut stale) = (Vec::new(), Vec::new());
         let ages = self.0.board.ages(self.now());
+        let planned = plan::longest_wait(self.0.accounts.len(), self.0.options.calls_an_hour);
         for ((polled, label), (is_stopped, age)) in self.0.accounts.iter().zip(&self.0.labels).zip(ages) {
             if is_stopped {
                 stopped.push(label.clone());
-            } else if age > self.0.options.stale_after.max(polled.every.saturating_mul(2)) {
+            } else if age > self.0.options.stale_after.max(polled.every.saturating_mul(2)).max(planned) {
                 stale.push(label.clone());
             }
         }

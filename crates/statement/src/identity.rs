@@ -14,7 +14,7 @@ impl EntryIdentity {
     /// The identity of an entry.
     ///
     /// - An entry has a reference if the bank gave it one: `Ntry/AcctSvcrRef`, or `Refs/AcctSvcrRef` of each of its
-    ///   transactions. `NtryRef` and `EndToEndId` do not count, because the first may be a number within the message
+    ///   transactions. `NONREF` and `NOTPROVIDED` are none. `NtryRef` and `EndToEndId` do not count, because the first may be a number within the message
     ///   and the second is the payer's.
     /// - An entry with a reference is identified by it together with amount, direction, status, reversal and booking
     ///   date, because a payment, its charge and its reversal may share a reference. An entry in which one of these
@@ -46,7 +46,7 @@ impl EntryIdentity {
 
 /// The bank's reference of the entry, else those of its transactions; `None` if a transaction has none.
 fn references<'a>(entry: &'a Entry) -> Option<Vec<&'a str>> {
-    let given = |text: &str| !text.trim().is_empty();
+    let given = |text: &str| !text.trim().is_empty() && !links::is_placeholder(text);
     if let Some(reference) = entry.servicer_reference.as_ref().map(|text| text.as_str()).filter(|text| given(text)) {
         return Some(vec![reference]);
     }

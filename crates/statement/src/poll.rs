@@ -20,14 +20,18 @@ use crate::walk::Cursors;
 use crate::{Cursor, Step, WalkError};
 use bankrail_values::{Date, Timestamp};
 use day::WalkedDay;
-use memory::{Numbered, OnPage, Remembering, Shown};
+use memory::{OnPage, Remembering, Shown};
 use page::Delta;
 use position::Resume;
 use stated::Sums;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 /// The most walks of one poll: a partial one, a full one, one that confirms it, and two that had to begin again.
 const MOST_WALKS: u32 = 5;
+
+/// How long before the end of a day no full walk begins.
+const SHORTLY: Duration = Duration::from_secs(300);
 
 /// Decides over and over what to ask for an account's statement, and which of the received entries are handed over.
 /// It has no clock, no connection and no store.
@@ -111,8 +115,8 @@ struct Walk {
     counter: EntryCounter,
     /// The contents of which entries were held back.
     doubts: HashSet<EntryKey>,
-    /// The entries that its pages have listed.
-    listed: HashSet<Numbered>,
+    /// How many entries of each key its pages have listed.
+    listed: HashMap<EntryKey, u32>,
     sums: Sums,
     /// The day of the statement, as its pages say.
     day: Option<Date>,
@@ -130,10 +134,12 @@ impl AccountPoll {
 
     /// The cursor of the next request; `None` for the first page.
     ///
-    /// If a poll begins with it, `now` decides whether its walk is a full one. At the first poll after the end of a day
-    /// it is not, because the bank may answer the cursor with the last entries of that day.
+    /// If a poll begins with it, `now` decides whether its walk is a full one. In the last five minutes of a day it
+    /// is not, because that takes longer; and at the first poll after the end, because the
+    /// bank may answer the cursor with the last entries of that day.
     pub fn cursor(&mut self, now: Timestamp) -> Option<&Cursor> {
-        let is_left = self.position.walked.is_some_and(|walked| walked.is_left_at(now));
+        let soon = now.saturating_add(SHORTLY);
+        let is_left = self.position.walked.is_some_and(|walked| walked.is_left_at(soon));
         if self.walk.cursors.pages() == 0 && !self.walk.full && self.is_full_walk_due(now) && !is_left {
             self.walk = Walk::full(&self.options);
         }
@@ -196,9 +202,10 @@ impl AccountPoll {
         let day = commit.delta.day.or(self.walk.day);
         let on_page: Vec<OnPage<'_>> =
             commit.all().map(|(index, seen, new)| OnPage { seen, new, links: page.links.get(index) }).collect();
-        let shown = Shown { before: &self.walk.listed, complete, day };
+        let single = self.walk.cursors.pages() == 0;
+        let shown = Shown { before: &self.walk.listed, complete, single, day };
         let Remembering { memory, relations, mut notices } = self.position.memory.page(&on_page, &shown);
-        commit.delta.listed = on_page.iter().filter(|entry| entry.links.is_some()).map(OnPage::numbered).collect();
+        commit.delta.listed = on_page.iter().map(|entry| entry.seen.key).collect();
         commit.relations = relations;
         let mut books = self.position.books.clone();
         notices.extend(books.page(&page.stated));
@@ -210,21 +217,28 @@ impl AccountPoll {
         let mut walked = self.position.walked;
         if let Some(next) = commit.delta.day
             && let Some(last) = walked.take_if(|last| last.is_before(next))
+            // After the end, the last cursor may still lead to that day's entries.
+            && (self.walk.full || !page.entries.iter().any(|entry| entry.day == Some(last.day)))
         {
             notices.extend(last.notice(next, self.options.unseen));
         }
         if matches!(commit.delta.after, Ok(Step::Done)) {
             walked = page.day.and_then(|day| WalkedDay::complete(day, now));
         }
-        commit.late = commit.all().map(|(_, seen, new)| new && self.is_late(seen)).collect();
+        let is_booked = |index: usize| page.links.get(index).is_none_or(|links| links.booked);
+        commit.late =
+            commit.all().map(|(index, seen, new)| new && is_booked(index) && self.is_late(seen, now)).collect();
         commit.notices = notices;
         (commit.delta.memory, commit.delta.books, commit.delta.stated) = (memory, books, page.stated.clone());
         commit.delta.walked = walked;
     }
 
-    /// Whether a full walk through the statement of a later day was completed before.
-    fn is_late(&self, entry: &SeenEntry) -> bool {
-        entry.day.zip(self.position.day).is_some_and(|(own, complete)| own < complete)
+    /// Whether a full walk through the statement of a later day was completed before. A day that has yet to come, by
+    /// more than zones differ, was written under a wrong clock.
+    fn is_late(&self, entry: &SeenEntry, now: Timestamp) -> bool {
+        let tomorrow = now.saturating_add(Duration::from_secs(86_400)).date();
+        let complete = self.position.day.filter(|day| *day <= tomorrow);
+        entry.day.zip(complete).is_some_and(|(own, complete)| own < complete)
     }
 
     /// Whether a full walk ends with this page that shows the whole statement of one day.
@@ -362,7 +376,7 @@ impl Walk {
             cursors: Cursors::starting_at(None, options.max_pages),
             counter: EntryCounter::default(),
             doubts: HashSet::new(),
-            listed: HashSet::new(),
+            listed: HashMap::new(),
             sums: Sums::default(),
             day: None,
             day_changed: false,
@@ -375,7 +389,7 @@ impl Walk {
             self.counter.advance(&delta.counts);
         }
         self.doubts.extend(&delta.doubts);
-        self.listed.extend(&delta.listed);
+        delta.listed.iter().for_each(|key| *self.listed.entry(*key).or_default() += 1);
         self.sums.add(&delta.stated);
         self.day = delta.day.or(self.day);
         self.day_changed |= delta.day_changed;

@@ -107,10 +107,10 @@ pub(super) struct NewEntry {
     pub(super) id: String,
     #[serde(flatten)]
     pub(super) row: Row,
-    /// `new`, `replaces`, `returned` or `text_changed`.
+    /// `new`, `may_replace`, `replaced`, `returned` or `text_changed`, as in docs/metrics.md.
     #[serde(default)]
     pub(super) relation: String,
-    /// The identifiers of entries that it replaces, or may replace if it is `new`.
+    /// The identifiers of entries that it replaces, or may replace.
     #[serde(default)]
     pub(super) earlier: Vec<String>,
     /// Whether its day was complete already.
@@ -124,9 +124,9 @@ pub(super) struct NewEntry {
 pub(super) struct AccountNote {
     pub(super) at: Timestamp,
     pub(super) account: String,
-    /// `vanished`, `balance_gap`, `day_incomplete`, `currency_changed` or `kind_changed`.
+    /// The kind of notice, as in docs/metrics.md.
     pub(super) notice: String,
-    /// The identifier of the entry that has vanished, the difference of the balances, the day and when it was seen last,
+    /// The identifier of the entry that has vanished or reappeared, how many have vanished, the difference of the balances, the day and when it was seen last,
     /// or what changed from and to.
     pub(super) detail: String,
     pub(super) request_key: HyphenatedUuid,

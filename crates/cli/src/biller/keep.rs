@@ -86,19 +86,19 @@ pub(super) fn entries(
     let at = SystemClock.now();
     let account = new.account.to_string();
     let entries = new.entries.iter().chain(&new.again).map(|one| {
-        let (relation, earlier) = match &one.relation {
-            EntryRelation::New { may_replace } => ("new", may_replace.iter().map(hex).collect()),
-            EntryRelation::Replaces(earlier) => ("replaces", vec![hex(earlier)]),
-            EntryRelation::Returned => ("returned", Vec::new()),
-            EntryRelation::TextChanged => ("text_changed", Vec::new()),
-            _ => ("other", Vec::new()),
+        let earlier = match &one.relation {
+            EntryRelation::New { may_replace } => may_replace.iter().map(hex).collect(),
+            EntryRelation::Replaces(earlier) | EntryRelation::Returned { replaces: Some(earlier) } => {
+                vec![hex(earlier)]
+            }
+            _ => Vec::new(),
         };
         Event::Entry(Box::new(NewEntry {
             at,
             account: account.clone(),
             id: hex(&one.id),
             row: Row::of(&one.entry),
-            relation: relation.to_owned(),
+            relation: one.relation.kind().to_owned(),
             earlier,
             late: one.late,
             request_key,
@@ -106,7 +106,8 @@ pub(super) fn entries(
     });
     let notices = new.notices.iter().map(|notice| {
         let detail = match notice {
-            AccountNotice::Vanished { id, .. } => hex(id),
+            AccountNotice::Vanished { id, .. } | AccountNotice::Reappeared { id } => hex(id),
+            AccountNotice::AllVanished { count } => count.to_string(),
             AccountNotice::BalanceGap { difference } => difference.to_string(),
             AccountNotice::DayIncomplete { day, seen_until, .. } => format!("{day} after {seen_until}"),
             AccountNotice::CurrencyChanged { from, to } | AccountNotice::KindChanged { from, to } => {

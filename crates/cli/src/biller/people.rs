@@ -44,10 +44,10 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
                 }
             }
             match entry.relation.as_str() {
-                "replaces" => text.push_str(", in place of an earlier entry"),
+                "replaced" => text.push_str(", in place of an earlier entry"),
                 "returned" => text.push_str(", listed again"),
                 "text_changed" => text.push_str(", known under another text"),
-                _ if !entry.earlier.is_empty() => text.push_str(", perhaps in place of an earlier entry"),
+                "may_replace" => text.push_str(", perhaps in place of an earlier entry"),
                 _ => {}
             }
             if entry.late {
@@ -58,6 +58,8 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
         Event::Notice(note) => {
             let said = match note.notice.as_str() {
                 "vanished" => "no longer lists the entry",
+                "reappeared" => "lists again the entry",
+                "all_vanished" => "no longer lists any booked entry of the day, of this many:",
                 "balance_gap" => "has balances and entries that differ by",
                 "day_incomplete" => "was not seen to the end of",
                 "currency_changed" => "changed its currency from",

@@ -46,7 +46,7 @@ impl NewEntries {
         for (index, entry) in polled.enumerate() {
             if let Some(handed) = handed_over.next_if(|handed| handed.index == index) {
                 let (seen, relation) = (handed.entry.clone(), handed.relation.clone());
-                let known = matches!(relation, EntryRelation::Returned | EntryRelation::TextChanged);
+                let known = matches!(relation, EntryRelation::Returned { .. } | EntryRelation::TextChanged);
                 let one = NewEntry { entry: entry.clone(), id: seen.id(), seen, relation, late: handed.late };
                 if known { again.push(one) } else { entries.push(one) }
             }

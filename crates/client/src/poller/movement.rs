@@ -27,7 +27,7 @@ pub enum LedgerChange {
 pub enum Removal {
     /// The movement that is added next stands for it: it was pending and is booked, or the bank has corrected it.
     Replaced,
-    /// The bank no longer lists it ([`AccountNotice::Vanished`]).
+    /// It was pending, and the bank no longer lists it ([`AccountNotice::Vanished`]).
     Vanished,
 }
 
@@ -95,19 +95,22 @@ impl NewEntries {
     /// What a ledger does to hold what the bank lists, in this order. Applied twice, it has the same result, if a row's
     /// key is account and [`Movement::id`], and adding a row that is there changes nothing.
     ///
+    /// A booked entry that the bank no longer lists is not removed, because that may be a mistake: it is in
+    /// [`NewEntries::notices`], and a person decides.
+    ///
     /// # Errors
     /// [`MovementError`] for the first one that does not say what it does to the account. A handler that returns it
     /// stops the account ([`PollError::Handler`](super::PollError::Handler)), and nothing is booked wrong.
     pub fn changes(&self) -> Result<Vec<LedgerChange>, MovementError> {
         let mut changes = Vec::new();
         for notice in &self.notices {
-            if let AccountNotice::Vanished { id, .. } = notice {
+            if let AccountNotice::Vanished { id, booked: false } = notice {
                 changes.push(LedgerChange::Remove { id: *id, because: Removal::Vanished });
             }
         }
         for one in self.entries.iter().chain(&self.again) {
             let replaced = match one.relation {
-                EntryRelation::Replaces(earlier) => Some(earlier),
+                EntryRelation::Replaces(earlier) | EntryRelation::Returned { replaces: Some(earlier) } => Some(earlier),
                 EntryRelation::TextChanged => Some(one.id),
                 _ => None,
             };

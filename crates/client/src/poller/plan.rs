@@ -20,7 +20,10 @@ impl Plan {
     /// When the account is polled for the last time: as late as possible, or as many hours before as the calls for the
     /// accounts after this one take.
     fn last_poll(self) -> Timestamp {
-        let after = self.accounts.saturating_sub(self.index.saturating_add(1));
+        // Others are late each day.
+        let day = usize::try_from(self.ends_at.unix_seconds().div_euclid(86_400)).unwrap_or(0);
+        let place = self.index.saturating_add(day) % self.accounts.max(1);
+        let after = self.accounts.saturating_sub(place.saturating_add(1));
         self.latest().saturating_sub(hours(after / self.calls_an_hour.max(1)))
     }
 
@@ -62,6 +65,14 @@ impl Plan {
         let kept = self.free_calls().is_none() && retry_at > self.begin() && now < self.last_poll();
         if kept { retry_at.max(self.last_poll()) } else { retry_at }
     }
+}
+
+/// For how long an account can be without a poll because the calls of the last hours of a day are kept.
+pub(super) fn longest_wait(accounts: usize, calls_an_hour: usize) -> Duration {
+    if accounts.saturating_mul(2) < calls_an_hour {
+        return Duration::ZERO;
+    }
+    hours(accounts.div_ceil(calls_an_hour.max(1)).saturating_add(2))
 }
 
 fn hours(count: usize) -> Duration {

@@ -11,17 +11,20 @@ pub(super) struct Said(BTreeMap<&'static str, u64>, String);
 /// What happens on ordinary days.
 const ORDINARY: [&str; 4] = ["may_replace", "replaced", "returned", "text_changed"];
 
+/// Begins the counts of all kinds, because an alarm over an increase does not see a count that begins above zero.
+pub(super) fn begin() {
+    for kind in AccountNotice::KINDS.into_iter().chain(ORDINARY).chain(["late"]) {
+        measure::poll_notices(kind, 0);
+    }
+}
+
 impl Said {
     pub(super) fn of(new: &NewEntries) -> Self {
         let mut counts = BTreeMap::new();
         let mut count = |kind| *counts.entry(kind).or_default() += 1;
         for entry in new.entries.iter().chain(&new.again) {
-            match &entry.relation {
-                EntryRelation::New { may_replace } if !may_replace.is_empty() => count("may_replace"),
-                EntryRelation::Replaces(_) => count("replaced"),
-                EntryRelation::Returned => count("returned"),
-                EntryRelation::TextChanged => count("text_changed"),
-                _ => {}
+            if !matches!(&entry.relation, EntryRelation::New { may_replace } if may_replace.is_empty()) {
+                count(entry.relation.kind());
             }
             if entry.late {
                 count("late");

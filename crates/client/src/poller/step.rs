@@ -38,6 +38,8 @@ struct Walker {
 }
 
 struct Fetched {
+    /// When it was asked for: what came later is not on it.
+    asked_at: Timestamp,
     page: Arc<StatementPage>,
     polled: PolledPage,
     /// How often it was handed over, and how often another process was faster.
@@ -82,9 +84,10 @@ impl Poller {
             Some(fetched) => fetched,
             None => {
                 self.0.board.set(index, AccountState::Fetching);
-                let request = polled.request(poll.cursor(self.now()).cloned());
+                let asked_at = self.now();
+                let request = polled.request(poll.cursor(asked_at).cloned());
                 match self.0.source.page(&request).await {
-                    Ok(page) => Fetched::new(page, self.0.options.unbooked),
+                    Ok(page) => Fetched::new(page, asked_at, self.0.options.unbooked),
                     Err(error) => {
                         let walker = Walker { poll, page: None, unanswered };
                         slot.0 = self.not_fetched(index, error, walker, request.cursor.is_some());
@@ -102,7 +105,7 @@ impl Poller {
                 return None;
             }
         };
-        match poll.judge(&fetched.polled, &known, self.now()) {
+        match poll.judge(&fetched.polled, &known, fetched.asked_at) {
             PageDecision::Commit(commit) => Some(Turn { slots, busy, index, poll, fetched, commit }),
             PageDecision::BeginAgain => {
                 tracing::debug!(account = self.label(index), "a full walk decides which entries are new");
@@ -332,7 +335,7 @@ impl Walker {
 }
 
 impl Fetched {
-    fn new(page: StatementPage, unbooked: bool) -> Self {
+    fn new(page: StatementPage, asked_at: Timestamp, unbooked: bool) -> Self {
         let received = &page.received;
         let disordered = |finding: &ReplyFinding| {
             matches!(finding, ReplyFinding::OutOfOrder { .. } | ReplyFinding::SortOrderDiffers)
@@ -347,7 +350,7 @@ impl Fetched {
         let day = page.document.reports.first().and_then(StatementDay::of);
         let polled = PolledPage::new(received.page.clone(), entries).day(day).ordered(ordered);
         let polled = polled.links(links).stated(stated);
-        Self { page: Arc::new(page), polled, handed_over: 0, overtaken: 0 }
+        Self { asked_at, page: Arc::new(page), polled, handed_over: 0, overtaken: 0 }
     }
 }
 

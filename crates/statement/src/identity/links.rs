@@ -17,7 +17,7 @@ pub struct EntryLinks {
     /// a reference, and neither replaces the other.
     pub reference: Option<u128>,
     /// Of the amount with what the payer said: `EndToEndId`, mandate and cheque, parties, their accounts, and remittance
-    /// text. `None` if there is nothing of it.
+    /// text (`Ustrd`). `None` if there is nothing of it.
     pub payment: Option<u128>,
 }
 
@@ -61,8 +61,7 @@ fn said(transaction: &Transaction) -> [Option<Cow<'_, str>>; 8] {
     let parties = transaction.parties.as_deref();
     let end_to_end = references.and_then(|references| references.end_to_end_id.as_ref()).map(AsRef::as_ref);
     let texts = [
-        // What stands in the element if the payer gave none.
-        end_to_end.filter(|id: &&str| !id.eq_ignore_ascii_case("NOTPROVIDED")),
+        end_to_end.filter(|id: &&str| !is_placeholder(id)),
         references.and_then(|references| references.mandate_id.as_ref()).map(AsRef::as_ref),
         references.and_then(|references| references.cheque_number.as_ref()).map(AsRef::as_ref),
         name(parties.and_then(|parties| parties.debtor.as_deref())),
@@ -74,6 +73,11 @@ fn said(transaction: &Transaction) -> [Option<Cow<'_, str>>; 8] {
     let text: String = remittance.map(AsRef::<str>::as_ref).collect();
     let [a, b, c, d, e, f, g] = texts.map(|text| text.map(Cow::Borrowed));
     [a, b, c, d, e, f, g, (!text.is_empty()).then_some(Cow::Owned(text))]
+}
+
+/// Whether this stands where there is no reference, so that it is that of many entries.
+pub(super) fn is_placeholder(reference: &str) -> bool {
+    ["NOTPROVIDED", "NONREF"].iter().any(|none| reference.trim().eq_ignore_ascii_case(none))
 }
 
 fn name(party: Option<&Party>) -> Option<&str> {

@@ -48,7 +48,7 @@ impl StatementDay {
 /// The last day of which a walk was completed, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WalkedDay {
-    day: Date,
+    pub(super) day: Date,
     pub(super) ends_at: Timestamp,
     pub(super) until: Timestamp,
 }
@@ -59,9 +59,9 @@ impl WalkedDay {
         Some(Self { day: day.day, ends_at: day.ends_at?, until: now })
     }
 
-    /// Whether the day is over and was not walked since: its cursor may still lead to its last entries.
-    pub(super) fn is_left_at(&self, now: Timestamp) -> bool {
-        self.until < self.ends_at && self.ends_at <= now
+    /// Whether the day is over at this time and was not walked since.
+    pub(super) fn is_left_at(&self, at: Timestamp) -> bool {
+        self.until < self.ends_at && self.ends_at <= at
     }
 
     /// The notice at the first page of a later day, if the last walk was so long before the end of this one.

@@ -6,10 +6,10 @@ use crate::seen::{EntryKey, SeenEntry};
 use bankrail_values::Date;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// An entry by its key and occurrence.
-pub(super) type Numbered = (EntryKey, u32);
+type Numbered = (EntryKey, u32);
 
 /// What is remembered, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,18 +43,14 @@ pub(super) struct OnPage<'a> {
     pub(super) new: bool,
 }
 
-impl OnPage<'_> {
-    pub(super) fn numbered(&self) -> Numbered {
-        (self.seen.key, self.seen.occurrence)
-    }
-}
-
 /// What a walk has shown with a page.
 pub(super) struct Shown<'a> {
-    /// What its pages before this one have listed.
-    pub(super) before: &'a HashSet<Numbered>,
+    /// How many entries of each key its pages before this one have listed.
+    pub(super) before: &'a HashMap<EntryKey, u32>,
     /// Whether it is a full walk that ends with this page, so that what it did not list is not in the statement.
     pub(super) complete: bool,
+    /// Whether that walk has one page, so that nothing can have moved from one to another meanwhile.
+    pub(super) single: bool,
     /// The day of the statement.
     pub(super) day: Option<Date>,
 }
@@ -79,84 +75,119 @@ impl Memory {
     /// Judges the entries of a page, in their order.
     pub(super) fn page(&self, page: &[OnPage<'_>], shown: &Shown<'_>) -> Remembering {
         let mut rows = self.0.clone();
-        let mut relations = Self::known(&mut rows, page, shown.day);
-        let listed: HashSet<Numbered> = page.iter().map(OnPage::numbered).chain(shown.before.iter().copied()).collect();
-        if page.iter().any(|entry| entry.new) {
+        let mut listed = shown.before.clone();
+        page.iter().for_each(|entry| *listed.entry(entry.seen.key).or_default() += 1);
+        let mut notices = Vec::new();
+        let mut relations = Self::known(&mut rows, page, shown, &listed, &mut notices);
+        let is_compared = |relation: &Option<EntryRelation>| {
+            matches!(relation, Some(EntryRelation::New { .. } | EntryRelation::Returned { .. }))
+        };
+        if relations.iter().any(is_compared) {
             let mut gone = Gone::of(&rows, &listed, shown);
             let mut new_payments: HashMap<u128, usize> = HashMap::new();
             for payment in page.iter().filter(|entry| entry.new).filter_map(|entry| entry.links?.payment) {
                 *new_payments.entry(payment).or_default() += 1;
             }
-            for (entry, relation) in page.iter().zip(&mut relations).filter(|(entry, _)| entry.new) {
+            for (entry, relation) in page.iter().zip(&mut relations).filter(|(_, relation)| is_compared(relation)) {
                 let Some(links) = entry.links else { continue };
                 let mut none = 0;
                 let left = links.payment.and_then(|payment| new_payments.get_mut(&payment)).unwrap_or(&mut none);
-                *relation = Some(gone.relation(links, *left));
-                *left = left.saturating_sub(1);
+                *relation = Some(match (entry.new, gone.relation(links, *left)) {
+                    (true, relation) => {
+                        *left = left.saturating_sub(1);
+                        relation
+                    }
+                    (false, EntryRelation::Replaces(id)) => EntryRelation::Returned { replaces: Some(id) },
+                    (false, _) => EntryRelation::Returned { replaces: None },
+                });
             }
-            let Gone { replaced, .. } = gone;
-            for (_, row) in rows.iter_mut().enumerate().filter(|(index, _)| replaced.contains(index)) {
-                row.state = State::Replaced;
+            for index in gone.replaced {
+                rows.get_mut(index).into_iter().for_each(|row| row.state = State::Replaced);
             }
         }
-        let notices = match shown.day {
-            Some(day) if shown.complete => Self::complete(&mut rows, &listed, day),
-            _ => Vec::new(),
-        };
-        rows.extend(page.iter().filter(|entry| entry.new).filter_map(|new| {
-            Some(Remembered { entry: new.numbered(), links: *new.links?, on: shown.day, state: State::Listed })
-        }));
+        if let Some(day) = shown.day.filter(|_| shown.complete) {
+            notices.extend(Self::complete(&mut rows, &listed, day));
+        }
+        rows.extend(page.iter().filter(|entry| entry.new).filter_map(|entry| Remembered::of(entry, shown.day)));
         Self::bound(&mut rows);
         Remembering { memory: Self(rows), relations, notices }
     }
 
-    /// Marks the entries of the page that are remembered, and finds those that are handed over again.
-    fn known(rows: &mut [Remembered], page: &[OnPage<'_>], day: Option<Date>) -> Vec<Option<EntryRelation>> {
+    /// Marks the entries of the page that are remembered, and finds those that are handed over again. What is known and
+    /// was forgotten is remembered anew.
+    fn known(
+        rows: &mut Vec<Remembered>,
+        page: &[OnPage<'_>],
+        shown: &Shown<'_>,
+        listed: &HashMap<EntryKey, u32>,
+        notices: &mut Vec<AccountNotice>,
+    ) -> Vec<Option<EntryRelation>> {
         let at: HashMap<Numbered, usize> = rows.iter().enumerate().map(|(index, row)| (row.entry, index)).collect();
         let known = |entry: &OnPage<'_>| {
             if entry.new {
                 return Some(EntryRelation::New { may_replace: Vec::new() });
             }
-            let (row, links) = (rows.get_mut(*at.get(&entry.numbered())?)?, *entry.links?);
-            let returned = matches!(row.state, State::Vanished | State::Replaced);
-            let changed = links.reference.is_some() && row.links.payment != links.payment;
-            (row.on, row.links, row.state) = (day.or(row.on), links, State::Listed);
-            match (returned, changed) {
-                (true, _) => Some(EntryRelation::Returned),
-                (false, true) => Some(EntryRelation::TextChanged),
-                (false, false) => None,
+            let now = Remembered::of(entry, shown.day)?;
+            let Some(row) = at.get(&now.entry).and_then(|index| rows.get_mut(*index)) else {
+                rows.extend((rows.len() < Self::MOST).then_some(now));
+                return None;
+            };
+            // Parts of a batch share a reference, and a page that lists one of them does not say which.
+            let is_alone = listed.get(&entry.seen.key) == Some(&1);
+            let changed = is_alone && now.links.reference.is_some() && row.links.payment != now.links.payment;
+            let links = if is_alone { now.links } else { row.links };
+            match std::mem::replace(row, Remembered { links, ..now }).state {
+                State::Vanished if links.booked => {
+                    notices.push(AccountNotice::Reappeared { id: row.id() });
+                    None
+                }
+                State::Vanished | State::Replaced => Some(EntryRelation::Returned { replaces: None }),
+                State::Listed | State::Missing => changed.then_some(EntryRelation::TextChanged),
             }
         };
         page.iter().map(known).collect()
     }
 
     /// Ends a full walk: what it did not list is missing, and what was missing before has vanished.
-    fn complete(rows: &mut Vec<Remembered>, listed: &HashSet<Numbered>, day: Date) -> Vec<AccountNotice> {
-        let mut notices = Vec::new();
+    fn complete(rows: &mut Vec<Remembered>, listed: &HashMap<EntryKey, u32>, day: Date) -> Vec<AccountNotice> {
+        let mut vanished: Vec<&Remembered> = Vec::new();
+        let mut is_one_left = false;
         // Booked entries of other days have left the statement with their day.
         for row in rows.iter_mut().filter(|row| row.on == Some(day) || !row.links.booked) {
             match row.state {
-                State::Listed if !listed.contains(&row.entry) => row.state = State::Missing,
+                State::Listed if !row.is_listed(listed) => row.state = State::Missing,
                 State::Missing => {
                     row.state = State::Vanished;
-                    notices.push(AccountNotice::Vanished { id: row.id(), booked: row.links.booked });
+                    vanished.push(row);
                 }
-                State::Listed | State::Vanished | State::Replaced => {}
+                State::Listed => is_one_left |= row.links.booked,
+                State::Vanished | State::Replaced => {}
             }
         }
+        let booked = vanished.iter().filter(|row| row.links.booked).count();
+        let are_all_gone = booked > 1 && !is_one_left;
+        let said = vanished.iter().filter(|row| !(are_all_gone && row.links.booked));
+        let mut notices: Vec<AccountNotice> =
+            said.map(|row| AccountNotice::Vanished { id: row.id(), booked: row.links.booked }).collect();
+        if are_all_gone {
+            notices.push(AccountNotice::AllVanished { count: booked });
+        }
         rows.retain(|row| {
-            let is_over = row.links.booked && matches!(row.state, State::Listed | State::Missing);
-            let days = if is_over { 0 } else { Self::PENDING_DAYS };
+            let days = match row.state {
+                State::Listed | State::Missing if row.links.booked => 0,
+                State::Listed | State::Missing => return true,
+                State::Vanished | State::Replaced => Self::PENDING_DAYS,
+            };
             row.on.is_none_or(|on| (day.to_time() - on.to_time()).whole_days() <= days)
         });
         notices
     }
 
-    /// Forgets the oldest booked entries, then the oldest.
+    /// Forgets the oldest booked entries that are listed, then the oldest of all.
     fn bound(rows: &mut Vec<Remembered>) {
         let mut excess = rows.len().saturating_sub(Self::MOST);
         rows.retain(|row| {
-            let kept = excess == 0 || !row.links.booked;
+            let kept = excess == 0 || !row.links.booked || row.state != State::Listed;
             excess -= usize::from(!kept);
             kept
         });
@@ -188,6 +219,21 @@ impl Memory {
 }
 
 impl Remembered {
+    /// An entry that this page lists; `None` for one that nothing can come of: without links, or of an earlier day.
+    fn of(entry: &OnPage<'_>, day: Option<Date>) -> Option<Self> {
+        let links = *entry.links?;
+        // A report that is made after midnight may still list the day before.
+        let on = if links.booked { day.map(|day| entry.seen.day.map_or(day, |own| own.min(day))) } else { day };
+        let entry = (entry.seen.key, entry.seen.occurrence);
+        (on == day).then_some(Self { entry, links, on, state: State::Listed })
+    }
+
+    /// Whether as many entries of its key are listed. Entries with a reference are counted by page, so the second one of
+    /// a page may be the first one of the next page now.
+    fn is_listed(&self, listed: &HashMap<EntryKey, u32>) -> bool {
+        listed.get(&self.entry.0).is_some_and(|count| *count >= self.entry.1)
+    }
+
     fn id(&self) -> [u8; 32] {
         SeenEntry::new(self.entry.0, self.entry.1, None).id()
     }
@@ -222,76 +268,89 @@ impl Remembered {
     }
 }
 
+/// Places of rows by a link.
+type ByLink = HashMap<u128, Vec<usize>>;
+
 /// The entries that a statement no longer lists and a new one may replace, by their links.
 struct Gone<'a> {
     rows: &'a [Remembered],
-    by_reference: HashMap<u128, Vec<usize>>,
-    by_payment: HashMap<u128, Vec<usize>>,
-    by_amount: HashMap<u128, Vec<usize>>,
-    /// Whether a full walk has shown that they are gone.
+    by_reference: ByLink,
+    by_payment: ByLink,
+    by_amount: ByLink,
+    /// Whether a full walk has shown that they are gone, and whether it had one page.
     certain: bool,
-    replaced: HashSet<usize>,
+    single: bool,
+    replaced: Vec<usize>,
 }
 
 impl<'a> Gone<'a> {
     /// The most candidates of one entry.
     const MOST_CANDIDATES: usize = 8;
+    /// So many equal payments are looked at; more are not told apart.
+    const MOST_COMPARED: usize = 64;
 
-    fn of(rows: &'a [Remembered], listed: &HashSet<Numbered>, shown: &Shown<'_>) -> Self {
+    fn of(rows: &'a [Remembered], listed: &HashMap<EntryKey, u32>, shown: &Shown<'_>) -> Self {
         let (by_reference, by_payment, by_amount) = Default::default();
-        let mut gone =
-            Self { rows, by_reference, by_payment, by_amount, certain: shown.complete, replaced: HashSet::new() };
+        let (certain, single, replaced) = (shown.complete, shown.single, Vec::new());
+        let mut gone = Self { rows, by_reference, by_payment, by_amount, certain, single, replaced };
         for (index, row) in rows.iter().enumerate() {
             // A booked entry may also stand on another page, or have left the statement with its day.
-            let may_be_replaced =
-                !row.links.booked || (shown.complete && row.on == shown.day && row.state != State::Vanished);
-            if !may_be_replaced || listed.contains(&row.entry) || row.state == State::Replaced {
-                continue;
-            }
-            let links = row.links;
-            let payment = links.payment.filter(|_| !links.booked);
-            for (by_link, link) in [
-                (&mut gone.by_reference, links.reference),
-                (&mut gone.by_payment, payment),
-                (&mut gone.by_amount, Some(links.amount)),
-            ] {
-                link.into_iter().for_each(|link| by_link.entry(link).or_default().push(index));
+            let may_be_replaced = !row.links.booked || (shown.complete && row.on == shown.day);
+            if may_be_replaced && !row.is_listed(listed) && row.state != State::Replaced {
+                for (rows, link) in gone.places(&row.links) {
+                    link.into_iter().for_each(|link| rows.entry(link).or_default().push(index));
+                }
             }
         }
         gone
     }
 
+    fn places(&mut self, links: &EntryLinks) -> [(&mut ByLink, Option<u128>); 3] {
+        [
+            (&mut self.by_reference, links.reference),
+            (&mut self.by_payment, links.payment.filter(|_| !links.booked)),
+            (&mut self.by_amount, Some(links.amount)),
+        ]
+    }
+
     /// What a new entry is. `new_ones` of the page, this one among them, have its payment and no relation yet.
     fn relation(&mut self, new: &EntryLinks, new_ones: usize) -> EntryRelation {
-        let by_reference = self.left(&self.by_reference, new.reference);
-        let by_payment = self.left(&self.by_payment, new.payment.filter(|_| new.booked));
-        let is_booked_now =
-            |(_, row): &&(usize, &Remembered)| new.booked && !row.links.booked && row.links.amount == new.amount;
+        let by_reference = self.rows_of(&self.by_reference, new.reference);
+        let by_payment = self.rows_of(&self.by_payment, new.payment.filter(|_| new.booked));
+        let is_booked_now = |row: &Remembered| new.booked && !row.links.booked && row.links.amount == new.amount;
+        // Of several pages, an entry can have moved to one that was fetched before.
+        let is_surely_gone =
+            |row: &Remembered| self.certain && (self.single || !row.links.booked || row.state != State::Listed);
         let alike =
-            by_payment.iter().all(|(_, row)| by_payment.first().is_some_and(|(_, first)| first.entry.0 == row.entry.0));
-        let unmistakable = self.certain && (alike || by_payment.len() <= new_ones);
-        let earlier = by_reference.iter().find(is_booked_now);
-        let earlier = earlier.or_else(|| by_reference.first().filter(|_| self.certain));
-        if let Some((index, row)) = earlier.or_else(|| by_payment.first().filter(|_| unmistakable)) {
-            let id = row.id();
-            self.replaced.insert(*index);
-            return EntryRelation::Replaces(id);
+            by_payment.iter().all(|(_, row)| by_payment.first().is_some_and(|first| first.1.entry.0 == row.entry.0));
+        let unmistakable = self.certain && (alike || by_payment.len() <= new_ones.min(Self::MOST_COMPARED - 1));
+        let earlier = by_reference.iter().find(|(_, row)| is_booked_now(row));
+        let earlier = earlier.or_else(|| by_reference.iter().find(|(_, row)| is_surely_gone(row)));
+        if let Some((index, row)) = earlier.or_else(|| by_payment.first().filter(|_| unmistakable)).copied() {
+            for (rows, link) in self.places(&row.links) {
+                let rows = link.and_then(|link| rows.get_mut(&link));
+                rows.into_iter().for_each(|rows| rows.retain(|other| *other != index));
+            }
+            self.replaced.push(index);
+            return EntryRelation::Replaces(row.id());
         }
-        let by_amount = self.left(&self.by_amount, Some(new.amount));
+        let by_amount = self.rows_of(&self.by_amount, Some(new.amount));
         let mut may_replace: Vec<[u8; 32]> = Vec::new();
         for (_, row) in by_reference.iter().chain(&by_payment).chain(&by_amount) {
+            if may_replace.len() == Self::MOST_CANDIDATES {
+                break;
+            }
             let id = row.id();
-            if may_replace.len() < Self::MOST_CANDIDATES && !may_replace.contains(&id) {
+            if !may_replace.contains(&id) {
                 may_replace.push(id);
             }
         }
         EntryRelation::New { may_replace }
     }
 
-    /// The rows of a link that nothing has replaced yet.
-    fn left(&self, by_link: &HashMap<u128, Vec<usize>>, link: Option<u128>) -> Vec<(usize, &'a Remembered)> {
-        let indices = link.and_then(|link| by_link.get(&link)).into_iter().flatten().copied();
-        let left = indices.filter(|index| !self.replaced.contains(index));
-        left.filter_map(|index| Some((index, self.rows.get(index)?))).collect()
+    /// The first rows of a link that nothing has replaced yet.
+    fn rows_of(&self, by_link: &ByLink, link: Option<u128>) -> Vec<(usize, &'a Remembered)> {
+        let indices = link.and_then(|link| by_link.get(&link)).into_iter().flatten().take(Self::MOST_COMPARED);
+        indices.filter_map(|index| Some((*index, self.rows.get(*index)?))).collect()
     }
 }

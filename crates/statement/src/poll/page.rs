@@ -2,7 +2,7 @@
 
 use super::PollPosition;
 use super::day::{StatementDay, WalkedDay};
-use super::memory::{Memory, Numbered};
+use super::memory::Memory;
 use super::relation::{AccountNotice, EntryRelation};
 use super::stated::{Books, StatedAccount};
 use crate::EntryLinks;
@@ -151,7 +151,7 @@ pub(super) struct Delta {
     pub(super) doubts: Vec<EntryKey>,
     pub(super) day: Option<Date>,
     pub(super) day_changed: bool,
-    pub(super) listed: Vec<Numbered>,
+    pub(super) listed: Vec<EntryKey>,
     pub(super) memory: Memory,
     pub(super) books: Books,
     pub(super) stated: StatedAccount,

@@ -12,15 +12,18 @@ pub enum EntryRelation {
     /// It was not there before.
     New {
         /// Entries that it may replace, at most eight: the statement seems not to list them any more, and they have its
-        /// reference, or its payment or amount. A full walk decides: one that is gone is then
+        /// reference, or its payment or amount. Two full walks decide: one that is gone is then
         /// [`AccountNotice::Vanished`].
         may_replace: Vec<[u8; 32]>,
     },
     /// It stands for the entry of this [id](crate::SeenEntry::id), which no longer counts: a pending entry was booked,
     /// or the bank has changed the amount, the currency or the day under one reference.
     Replaces([u8; 32]),
-    /// It had vanished and is there again, under its id.
-    Returned,
+    /// It was replaced, or had vanished while it was pending, and is listed again under its id.
+    Returned {
+        /// The [id](crate::SeenEntry::id) of the entry that it replaces now, as when the bank takes a change back.
+        replaces: Option<[u8; 32]>,
+    },
     /// It is known, and the bank has changed parties or text under its reference. The amount is the same.
     TextChanged,
 }
@@ -29,16 +32,29 @@ pub enum EntryRelation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AccountNotice {
-    /// Two full walks in a row through the statement of the day on which an entry was listed did not list it: it no
-    /// longer counts. If it comes back, it is [`EntryRelation::Returned`].
+    /// Two full walks in a row did not list an entry that was handed over: a booked one through the statement of its
+    /// own day, one that is not booked through any. The bank may have taken it back, or left it out by mistake, so of a
+    /// booked entry a person decides. Entries beyond the last 2,000 of a day are not watched.
     Vanished {
         /// Its [id](crate::SeenEntry::id).
         id: [u8; 32],
         /// Whether it was booked.
         booked: bool,
     },
+    /// The same of all booked entries of the day at once: a mistake of the bank, or its statement begins anew at another
+    /// time than the day of its reports.
+    AllVanished {
+        /// How many.
+        count: usize,
+    },
+    /// A booked entry that had vanished is listed again.
+    Reappeared {
+        /// Its [id](crate::SeenEntry::id).
+        id: [u8; 32],
+    },
     /// The booked balances and the booked entries of two full walks in a row do not add up: entries are missing, or
-    /// are another account's. Said once for each difference.
+    /// are another account's. Said once for each difference. A statement without booked balances, such as one with the
+    /// specification's `ITAV` only, shows none: an available balance moves with pending entries.
     BalanceGap {
         /// The balance at the end, less the one at the beginning and the entries between them. If the statement has no
         /// opening balance, that of the day's first full walk is computed from its entries.
@@ -46,7 +62,8 @@ pub enum AccountNotice {
     },
     /// A day is over, and its statement was walked to its end for the last time so long before
     /// ([`PollOptions::unseen`](crate::PollOptions::unseen)) that entries may have come which no statement lists any
-    /// more: an intraday statement cannot be asked for after its day.
+    /// more: an intraday statement cannot be asked for after its day. Not said if the reports state no offset, and if
+    /// the last cursor, asked after the end, still led to entries of that day.
     DayIncomplete {
         /// The day.
         day: Date,
@@ -71,12 +88,32 @@ pub enum AccountNotice {
     },
 }
 
+impl EntryRelation {
+    /// The relation as one word, for logs and metrics.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::New { may_replace } if may_replace.is_empty() => "new",
+            Self::New { .. } => "may_replace",
+            Self::Replaces(_) => "replaced",
+            Self::Returned { .. } => "returned",
+            Self::TextChanged => "text_changed",
+        }
+    }
+}
+
 impl AccountNotice {
+    /// All values of [`AccountNotice::kind`].
+    pub const KINDS: [&str; 7] =
+        ["vanished", "all_vanished", "reappeared", "balance_gap", "day_incomplete", "currency_changed", "kind_changed"];
+
     /// The kind of notice as one word, for logs and metrics.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Vanished { .. } => "vanished",
+            Self::AllVanished { .. } => "all_vanished",
+            Self::Reappeared { .. } => "reappeared",
             Self::BalanceGap { .. } => "balance_gap",
             Self::DayIncomplete { .. } => "day_incomplete",
             Self::CurrencyChanged { .. } => "currency_changed",

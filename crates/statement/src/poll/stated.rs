@@ -31,13 +31,18 @@ impl StatedAccount {
             sum.checked_add(entry.signed_amount().filter(|_| same)?)
         });
         Self {
-            currency: currency.map(|code| code.as_str().to_owned()),
-            kind: report.account.kind.as_ref().and_then(AccountType::as_str).map(str::to_owned),
+            currency: currency.map(|code| bounded(code.as_str())),
+            kind: report.account.kind.as_ref().and_then(AccountType::as_str).map(bounded),
             opening: report.opening_balance().and_then(amount),
             closing: report.closing_balance().and_then(amount),
             booked: sum,
         }
     }
+}
+
+/// At most 35 characters, which is the bound of the message: a tolerant reader lets longer texts through.
+fn bounded(text: &str) -> String {
+    text.chars().take(35).collect()
 }
 
 /// What the pages of a walk state together.
