@@ -86,7 +86,9 @@ fn a_call_type_of_ones_own_has_a_name_and_limits_of_its_own() {
     assert_eq!(CallType::own("statement", hourly(1)), taken("statement"));
     assert_eq!(CallType::own("ninth", hourly(1)), Err(OwnCallTypeError::TooMany { name: "ninth" }));
     assert_eq!(OwnCallType::MOST, 8);
-    for name in ["", "Search", "a b", "a_b", "a\u{e9}", "a-name-of-forty-one-characters-and-so-on-x"] {
+    let longer = "a-name-of-forty-one-characters-a-z-0-9-hy";
+    assert_eq!(longer.len(), 41);
+    for name in ["", "Search", "a b", "a_b", "a\u{e9}", longer] {
         assert!(matches!(CallType::own(name, hourly(1)), Err(OwnCallTypeError::Name { .. })), "{name}");
     }
     // Each is limited and counted by itself.
