@@ -189,17 +189,19 @@ impl Customer {
     /// Polls once, and returns what was said.
     fn poll(&mut self, bank: &Bank) -> (Vec<(Row, EntryRelation, bool)>, Vec<AccountNotice>) {
         (self.said, self.notices) = (Vec::new(), Vec::new());
-        loop {
-            let from = self.poll.cursor(self.now).cloned();
-            let page = bank.page(from.as_ref());
-            let known: Vec<u32> = page.keys().iter().map(|key| self.counts.get(key).copied().unwrap_or(0)).collect();
-            let PageDecision::Commit(commit) = self.poll.judge(&page, &known, self.now) else { continue };
-            let first: usize = from.map_or(0, |cursor| cursor.as_str().parse().unwrap());
-            self.take(&commit, &bank.rows[first.min(bank.rows.len())..]);
-            if let PollStep::Complete { .. } = self.poll.committed(commit).unwrap() {
-                return (self.said.clone(), self.notices.clone());
-            }
-        }
+        while self.step(bank) == PollStep::Fetch {}
+        (self.said.clone(), self.notices.clone())
+    }
+
+    /// Takes the next page.
+    fn step(&mut self, bank: &Bank) -> PollStep {
+        let from = self.poll.cursor(self.now).cloned();
+        let page = bank.page(from.as_ref());
+        let known: Vec<u32> = page.keys().iter().map(|key| self.counts.get(key).copied().unwrap_or(0)).collect();
+        let PageDecision::Commit(commit) = self.poll.judge(&page, &known, self.now) else { return PollStep::Fetch };
+        let first: usize = from.map_or(0, |cursor| cursor.as_str().parse().unwrap());
+        self.take(&commit, &bank.rows[first.min(bank.rows.len())..]);
+        self.poll.committed(commit).unwrap()
     }
 
     /// One transaction.
@@ -660,6 +662,26 @@ fn another_currency_or_kind_of_account_is_said() {
     customer.restart(PollOptions::new());
     assert_eq!(customer.poll(&bank).1, [changed]);
     assert_eq!(customer.poll(&bank).1, [], "said once");
+}
+
+#[test]
+fn what_a_page_has_said_is_not_said_again_if_the_process_ends_within_a_full_walk() {
+    let options = PollOptions::new().full_walk_every(Duration::ZERO);
+    let (mut customer, mut bank) = (Customer::new(options), Bank::new(&[booked(1)]));
+    assert_eq!(customer.poll(&bank).1, []);
+    let seen_until = customer.now;
+    customer.now = end_of(1);
+    bank.template.0.account.currency = Some(CurrencyCode::new("USD"));
+    (bank.day, bank.page_size, bank.rows) = (1, 1, vec![booked(2).on(1), booked(3).on(1)]);
+    assert_eq!(customer.step(&bank), PollStep::Fetch);
+    let changed = AccountNotice::CurrencyChanged { from: "AUD".to_owned(), to: "USD".to_owned() };
+    let incomplete = AccountNotice::DayIncomplete { day: date(0), seen_until, next: date(1) };
+    assert_eq!(customer.notices, [changed, incomplete]);
+    customer.restart(options);
+    assert_eq!(customer.poll(&bank).1, []);
+    // Its entries are remembered, too.
+    bank.rows.remove(0);
+    assert_eq!((customer.poll(&bank).1.len(), customer.poll(&bank).1.len()), (0, 1));
 }
 
 #[test]
