@@ -33,7 +33,7 @@ fn a_position_is_read_as_it_was_written() {
 
 #[test]
 fn entries_are_remembered_by_89_bytes_each() {
-    for links in [[1, 2, 3], [u128::MAX, 0, u128::MAX], [u128::MAX, u128::MAX, 0], [0, 0, 0]] {
+    for links in [[1, 1, 1], [u128::MAX, 0, u128::MAX], [u128::MAX, u128::MAX, 0], [0, 0, 0]] {
         for day in [0, DAY] {
             // Pending and booked: listed, missing, vanished, replaced.
             for flags in 0..8 {

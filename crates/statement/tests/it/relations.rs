@@ -479,6 +479,13 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     assert_eq!(customer.poll(&bank).1, [AccountNotice::AllVanished { count: 3 }]);
     bank.rows = rows.to_vec();
     assert_eq!(customer.poll(&bank).1.len(), 3);
+    // A walk that holds back an entry is no evidence.
+    let (mut another, mut its_bank) = (Customer::thorough(), Bank::new(&[booked(1).named(1), booked(2), booked(3)]));
+    its_bank.page_size = 2;
+    assert_eq!(another.relations(&its_bank).len(), 3);
+    its_bank.rows = vec![booked(2), booked(3), booked(2)];
+    assert_eq!(another.poll(&its_bank).1, [], "of two walks, the second one only");
+    assert_eq!(another.poll(&its_bank).1.len(), 1);
     // With the day its entries leave the statement, and have not vanished.
     (bank.day, bank.rows) = (1, vec![]);
     assert_eq!(customer.poll(&bank).1, []);
