@@ -386,6 +386,15 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
     let may_replace = nine[..8].iter().map(|row| customer.id(row)).collect();
     bank.rows = vec![booked(100).saying(5)];
     assert_eq!(customer.relations(&bank), [EntryRelation::New { may_replace }]);
+    // More than 63 are not told apart.
+    for (count, are_replaced) in [(63, true), (64, false)] {
+        let many: Vec<Row> = (0..count).map(|reference| pending.clone().named(reference)).collect();
+        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&many));
+        assert_eq!(customer.relations(&bank), vec![new(); many.len()]);
+        bank.rows = vec![booked(100).saying(5); many.len()];
+        let replaced = |relation: &EntryRelation| matches!(relation, EntryRelation::Replaces(_));
+        assert!(customer.relations(&bank).iter().all(|relation| replaced(relation) == are_replaced), "{count}");
+    }
     // Nothing but the amount is no evidence, and a pending entry that is still listed was not booked.
     for (before, after) in [
         (vec![booked(100).pending()], vec![booked(100)]),
@@ -479,6 +488,18 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     assert_eq!(customer.poll(&bank).1, [AccountNotice::AllVanished { count: 3 }]);
     bank.rows = rows.to_vec();
     assert_eq!(customer.poll(&bank).1.len(), 3);
+    // One that was the only one is named, and two are all.
+    for count in [1, 2] {
+        let (mut another, mut its_bank) = (Customer::thorough(), Bank::new(&vec![booked(2); count]));
+        assert_eq!(another.relations(&its_bank).len(), count);
+        let id = another.id(&booked(2));
+        its_bank.rows.clear();
+        let expected = match count {
+            1 => AccountNotice::Vanished { id, booked: true },
+            _ => AccountNotice::AllVanished { count },
+        };
+        assert_eq!((another.poll(&its_bank).1, another.poll(&its_bank).1), (vec![], vec![expected]));
+    }
     // A walk that holds back an entry is no evidence.
     let (mut another, mut its_bank) = (Customer::thorough(), Bank::new(&[booked(1).named(1), booked(2), booked(3)]));
     its_bank.page_size = 2;
@@ -538,6 +559,17 @@ fn an_entry_of_a_day_that_was_complete_is_late() {
     assert!(late(&mut customer, &bank).is_empty() && late(&mut customer, &bank).is_empty());
     bank.rows.push(vanished);
     assert!(late(&mut customer, &bank).is_empty(), "nor is what has reappeared");
+    bank.rows.push(booked(8).pending());
+    assert_eq!(late(&mut customer, &bank), [false], "nor is what is not booked");
+    // At the last second of a day, the statement of the day after the next is one of a wrong clock.
+    customer.now =
+        date(0).to_time().with_hms(23, 59, 59).map(|at| Timestamp::from_time(at.assume_utc())).unwrap().unwrap();
+    for day in [1, 2] {
+        bank.day = day;
+        assert!(late(&mut customer, &bank).is_empty());
+        bank.rows.push(booked(10 + day));
+        assert_eq!(late(&mut customer, &bank), [day == 1]);
+    }
 }
 
 #[test]
@@ -571,6 +603,19 @@ fn after_the_end_of_a_day_its_cursor_is_asked_for_once_more() {
     let (said, notices) = customer.poll(&bank);
     assert_eq!((said.len(), notices), (1, vec![]), "the day was seen to its end after all");
     assert_eq!(customer.poll.cursor(customer.now), None, "the full walk follows");
+}
+
+#[test]
+fn in_the_last_five_minutes_of_a_day_no_full_walk_begins() {
+    let (mut customer, mut bank) = (Customer::new(PollOptions::new()), Bank::new(&[booked(1), booked(2)]));
+    bank.page_size = 1;
+    customer.now = end_of(0).saturating_sub(Duration::from_secs(2 * 3_600));
+    assert_eq!(customer.poll(&bank).0.len(), 2);
+    for (before_the_end, full) in [(301, true), (300, false), (0, false)] {
+        customer.restart(PollOptions::new());
+        let now = end_of(0).saturating_sub(Duration::from_secs(before_the_end));
+        assert_eq!(customer.poll.cursor(now).is_none(), full, "{before_the_end}");
+    }
 }
 
 #[test]
@@ -661,6 +706,13 @@ fn another_currency_or_kind_of_account_is_said() {
     assert_eq!(customer.poll(&bank).1, []);
     (bank.template.0.account.currency, bank.template.0.account.kind) = (None, None);
     assert_eq!(customer.poll(&bank).1, [], "what is left out did not change");
+    let longest = "x".repeat(35);
+    let mut long_customer = Customer::thorough();
+    for (text, is_said) in [(format!("{longest}1"), false), (format!("{longest}2"), false), ("x".repeat(34), true)] {
+        bank.template.0.account.kind = kind(&text);
+        let changed = AccountNotice::KindChanged { from: longest.clone(), to: text };
+        assert_eq!(long_customer.poll(&bank).1, if is_said { vec![changed] } else { vec![] });
+    }
     bank.template.0.account.kind = kind("SVGS");
     let changed = AccountNotice::KindChanged { from: "CACC".to_owned(), to: "SVGS".to_owned() };
     assert_eq!(customer.poll(&bank).1, [changed]);
@@ -692,16 +744,29 @@ fn what_a_page_has_said_is_not_said_again_if_the_process_ends_within_a_full_walk
 }
 
 #[test]
-fn each_notice_has_a_kind() {
+fn each_notice_and_relation_has_a_kind() {
     let (from, to) = (String::new(), String::new());
-    for (notice, kind) in [
+    let notices = [
         (AccountNotice::Vanished { id: [0; 32], booked: true }, "vanished"),
+        (AccountNotice::AllVanished { count: 2 }, "all_vanished"),
+        (AccountNotice::Reappeared { id: [0; 32] }, "reappeared"),
         (AccountNotice::BalanceGap { difference: Decimal::ONE }, "balance_gap"),
         (AccountNotice::DayIncomplete { day: date(0), seen_until: end_of(0), next: date(1) }, "day_incomplete"),
         (AccountNotice::CurrencyChanged { from: from.clone(), to: to.clone() }, "currency_changed"),
         (AccountNotice::KindChanged { from, to }, "kind_changed"),
+    ];
+    for (notice, kind) in &notices {
+        assert_eq!(notice.kind(), *kind);
+    }
+    assert_eq!(AccountNotice::KINDS, notices.map(|(_, kind)| kind));
+    for (relation, kind) in [
+        (new(), "new"),
+        (EntryRelation::New { may_replace: vec![[0; 32]] }, "may_replace"),
+        (EntryRelation::Replaces([0; 32]), "replaced"),
+        (EntryRelation::Returned { replaces: None }, "returned"),
+        (EntryRelation::TextChanged, "text_changed"),
     ] {
-        assert_eq!(notice.kind(), kind);
+        assert_eq!(relation.kind(), kind);
     }
 }
 
@@ -723,6 +788,42 @@ fn what_is_remembered_is_bounded_and_pending_entries_stay_longest() {
     bank.rows = rows[1..].to_vec();
     let reappeared = customer.poll(&bank).1;
     assert_eq!((reappeared.len(), reappeared[0].kind()), (1_999, "reappeared"));
+}
+
+#[test]
+fn a_full_memory_stays_as_it_is() {
+    let rows: Vec<Row> = (0..2_001).map(|number| booked(1_000 + number)).collect();
+    let (mut customer, bank) = (Customer::thorough(), Bank::new(&rows));
+    assert_eq!(customer.poll(&bank).0.len(), 2_001);
+    let before = customer.position.clone();
+    assert_eq!(customer.poll(&bank), (vec![], vec![]));
+    assert!(customer.position == before);
+}
+
+#[test]
+fn of_several_pages_a_booked_entry_may_have_moved_to_one_that_was_fetched_before() {
+    let booked_before = booked(100).named(1);
+    let cases = [
+        ("pending", booked_before.clone().pending(), 1_000, false, true),
+        ("pending, two pages", booked_before.clone().pending(), 2, false, true),
+        ("booked", booked_before.clone(), 1_000, false, true),
+        ("booked, two pages", booked_before.clone(), 2, false, false),
+        ("booked, two pages, and missing before", booked_before, 2, true, true),
+    ];
+    for (what, before, page_size, is_missing, is_replaced) in cases {
+        let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(1), booked(2), before.clone()]));
+        bank.page_size = page_size;
+        assert_eq!(customer.relations(&bank).len(), 3, "{what}");
+        let id = customer.id(&before);
+        bank.rows.pop();
+        if is_missing {
+            assert_eq!(customer.poll(&bank), (vec![], vec![]), "{what}");
+        }
+        bank.rows.push(booked(101).named(1));
+        let may_replace = vec![id];
+        let expected = if is_replaced { EntryRelation::Replaces(id) } else { EntryRelation::New { may_replace } };
+        assert_eq!(customer.relations(&bank), [expected], "{what}");
+    }
 }
 
 /// SplitMix64: small, evenly distributed and the same on every machine.
