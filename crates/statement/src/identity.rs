@@ -14,8 +14,8 @@ impl EntryIdentity {
     /// The identity of an entry.
     ///
     /// - An entry has a reference if the bank gave it one: `Ntry/AcctSvcrRef`, or `Refs/AcctSvcrRef` of each of its
-    ///   transactions. `NONREF` and `NOTPROVIDED` are none. `NtryRef` and `EndToEndId` do not count, because the first may be a number within the message
-    ///   and the second is the payer's.
+    ///   transactions. `NONREF` and `NOTPROVIDED` are none. `NtryRef` and `EndToEndId` do not count, because the first
+    ///   may be a number within the message and the second is the payer's.
     /// - An entry with a reference is identified by it together with amount, direction, status, reversal and booking
     ///   date, because a payment, its charge and its reversal may share a reference. An entry in which one of these
     ///   changes, such as a pending entry that is booked, is therefore a new entry.
