@@ -56,8 +56,10 @@ impl Folder {
 
 /// The database of a folder.
 pub(super) fn store(folder: &Path) -> Result<SqliteStore, Failure> {
+    let advice = "make room on the disk, use the version of the program that wrote it, or restore it from a backup: in \
+                  another folder everything begins anew";
     SqliteStore::open(folder.join(DATABASE), SqliteOptions::new())
-        .map_err(|error| Failure::unable(causes(&error), "pass another folder with --data"))
+        .map_err(|error| Failure::unable(causes(&error), advice))
 }
 
 /// The archive of a folder.
