@@ -8,7 +8,7 @@ use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, PollerOptions, Slots};
 use crate::measure::{self, Polled};
-use crate::{StatementError, StatementPage};
+use crate::{StatementError, StatementPage, TokenError};
 use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
@@ -235,7 +235,11 @@ impl Poller {
             return Some(Walker::new(walker.poll));
         }
         if may_pass(&error) {
-            let retry_at = self.retry(index, error.retry_at(), WaitReason::Retry);
+            let not_before = match &error {
+                StatementError::Token(TokenError::Refused { .. }) => Some(self.after_refused_token()),
+                error => error.retry_at(),
+            };
+            let retry_at = self.retry(index, not_before, WaitReason::Retry);
             let answered = matches!(
                 error,
                 StatementError::Service { .. } | StatementError::Unexpected { .. } | StatementError::Reply { .. }
@@ -254,6 +258,15 @@ impl Poller {
         }
         self.stop(index, PollError::Statement(error));
         None
+    }
+
+    /// When a token is asked for again that was refused. Each such call counts, and the next one is refused too until
+    /// somebody has mended something: then the limit of an hour must not be used up by all these accounts.
+    fn after_refused_token(&self) -> Timestamp {
+        const OF_TEN_AN_HOUR: Duration = Duration::from_secs(360);
+        const LONGEST: Duration = Duration::from_secs(1_800);
+        let accounts = u32::try_from(self.0.accounts.len()).unwrap_or(u32::MAX);
+        self.now().saturating_add(OF_TEN_AN_HOUR.saturating_mul(accounts).min(LONGEST))
     }
 
     /// How the account is polled before the end of its bank's day, if that is known.

@@ -347,6 +347,23 @@ async fn a_panic_and_a_hanging_handler_are_failures() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn refused_token_calls_leave_some_for_when_the_refusal_is_mended() {
+    let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
+    let refused = || {
+        let (code, description, request_key) = (None, None, None);
+        let refused = crate::TokenError::Refused { clock_ahead: None, status: 401, code, description, request_key };
+        StatementError::Token(refused)
+    };
+    for account in [A, B] {
+        bank.fail(account, std::iter::repeat_with(refused).take(20));
+    }
+    let (poller, _) = poller(&bank, accounts());
+    run_for(&poller, seconds(3_590)).await;
+    // Ten an hour are allowed.
+    assert_eq!((bank.times(A), bank.times(B)), (vec![0, 720, 1_440, 2_160, 2_880], vec![0, 720, 1_440, 2_160, 2_880]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_may_pass_is_tried_again_and_not_before_its_time() {
     let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
     bank.fail(
@@ -354,13 +371,7 @@ async fn what_may_pass_is_tried_again_and_not_before_its_time() {
         [
             StatementError::Transport(ExchangeError::TimedOut { after: seconds(60), phase: CallPhase::Answer }),
             StatementError::Unauthorized { code: None, request_key: None },
-            StatementError::Token(crate::TokenError::Refused {
-                clock_ahead: None,
-                status: 401,
-                code: None,
-                description: None,
-                request_key: None,
-            }),
+            StatementError::Unexpected { status: 503, json: false, retry_at: None, request_key: None },
             service(500, ErrorCode::INTERNAL),
             StatementError::TooManyCalls { retry_at: later(300), code: None, request_key: None },
             StatementError::HeldBack { retry_at: later(500) },

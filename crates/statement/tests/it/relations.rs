@@ -346,6 +346,11 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
     bank.rows[0] = booked(100).saying(5);
     assert!(matches!(customer.relations(&bank)[..], [EntryRelation::Replaces(_)]));
     assert_eq!(customer.rows(), bank.rows);
+    // Both are gone and one is booked: it makes no difference either.
+    let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[pending.clone(), pending.clone()]));
+    assert_eq!(customer.relations(&bank), [new(), new()]);
+    bank.rows = vec![booked(100).saying(5)];
+    assert!(matches!(customer.relations(&bank)[..], [EntryRelation::Replaces(_)]));
     // Two that differ in their reference, of which one is booked without: it may be either.
     let twins = [pending.clone().named(1), pending.clone().named(2)];
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&twins));
