@@ -44,7 +44,7 @@ impl PolledPage {
     }
 
     /// Sets the links of the entries, in their order. Without them each new entry is
-    /// [`EntryRelation::New`](super::EntryRelation::New), and none is noticed when it vanishes. Default: none.
+    /// [`EntryRelation::New`], and none is noticed when it vanishes. Default: none.
     #[must_use]
     pub fn links(mut self, links: Vec<EntryLinks>) -> Self {
         self.links = links;
