@@ -48,9 +48,9 @@ bankrail_values::options! {
 ///   wrote: handle it as hostile.
 /// - A record is kept before the answer is judged or sent. An archive that fails or takes longer than 5 s is logged as
 ///   an error and counted, and nothing else changes.
-/// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time, which are in clear: account
-///   identifiers are among them. The secret is of the kind that seals cached tokens; give it one of its own, in another
-///   file. With another secret what was kept cannot be read any more.
+/// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time, which are in clear:
+///   account identifiers are among them. The secret is of the kind that seals cached tokens; give it one of its own, in
+///   another file. With another secret what was kept cannot be read any more.
 ///
 /// [`Archive::replay`] takes the pages in again: for a ledger that was lost, or spoilt by a fault of its own.
 #[derive(Clone, Debug)]

@@ -45,7 +45,8 @@ use tokio::time::Instant;
 /// - What an entry is to earlier ones is handed over with it: one that the bank has booked under another reference, or
 ///   corrected, replaces the earlier one. Entries that vanish, come late or return, balances that do not add up, and an
 ///   account that changes its currency are handed over, logged and counted. None of this stops an account. It rests on
-///   the account's position in the store, so one process polls an account: of two, only doubled new entries are noticed.
+///   the account's position in the store, so one process polls an account: of two, only doubled new entries are
+///   noticed.
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement calls. The account whose
 ///   poll has been due for longest goes first. After five pages of an account, others that are due have their turn.
@@ -60,9 +61,9 @@ use tokio::time::Instant;
 ///   and [`Poller::check`] say so until a page of it is recorded: it is tried again after an hour
 ///   ([`PollerOptions::retry_stopped`]), and at once after [`Poller::resume`]. The others are polled on.
 /// - The intraday statement of a day ends with the day, and cannot be asked for afterwards. So each account is polled
-///   shortly before midnight where the bank is ([`PollerOptions::last_poll`]), as its reports say with their offset, and
-///   the hours before leave calls for that. After midnight the last cursor is asked once more; a statement of one page
-///   has none. If that shows nothing of the old day, and its last minutes were not seen, this is said
+///   shortly before midnight where the bank is ([`PollerOptions::last_poll`]), as its reports say with their offset,
+///   and the hours before leave calls for that. After midnight the last cursor is asked once more; a statement of one
+///   page has none. If that shows nothing of the old day, and its last minutes were not seen, this is said
 ///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)). Of more accounts than
 ///   [`PollerOptions::calls_an_hour`], others each day are polled an hour or more before midnight.
 /// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
@@ -121,9 +122,9 @@ struct Shared {
 }
 
 impl Poller {
-    /// A poller whose handler has effects of its own: at least once. If the process ends between the effect and its record,
-    /// the page is handed over again as the bank lists it then: an entry that is no longer there by then is not taken
-    /// back.
+    /// A poller whose handler has effects of its own: at least once. If the process ends between the effect and its
+    /// record, the page is handed over again as the bank lists it then: an entry that is no longer there by then is not
+    /// taken back.
     ///
     /// Of an account that is there twice, the last one counts.
     #[must_use]
@@ -249,9 +250,9 @@ impl Poller {
     /// metrics instead.
     ///
     /// # Errors
-    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for [`PollerOptions::stale_after`] and
-    /// twice its interval, counted from when the poller was made. Where the accounts need the calls of an hour and more
-    /// for their last polls of a day, it is two hours more than that takes.
+    /// [`PollerFault`] if an account is stopped, or if no page of one was recorded for [`PollerOptions::stale_after`]
+    /// and twice its interval, counted from when the poller was made. Where the accounts need the calls of an hour and
+    /// more for their last polls of a day, it is two hours more than that takes.
     pub fn check(&self) -> Result<(), PollerFault> {
         let (mut stopped, mut stale) = (Vec::new(), Vec::new());
         let ages = self.0.board.ages(self.now());

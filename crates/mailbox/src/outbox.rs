@@ -230,8 +230,8 @@ pub trait OutboxOperator: Debug + Send + Sync {
     ) -> StoreFuture<'a, DropOutcome>;
 
     /// Lets deliveries to an endpoint go on now: whoever stopped it, it is stopped no longer; its circuit is forgotten;
-    /// and its pending entries that wait for a later time are due now. They are leased in the order of enqueueing, after
-    /// those that were due before, and their deliveries are counted on. `false`: it was not stopped.
+    /// and its pending entries that wait for a later time are due now. They are leased in the order of enqueueing,
+    /// after those that were due before, and their deliveries are counted on. `false`: it was not stopped.
     ///
     /// An engine may do so in pieces, each of which is durable before the next. It does the last of it when all entries
     /// are due.

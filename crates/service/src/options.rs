@@ -69,8 +69,9 @@ bankrail_values::options! {
         pub(crate) head_bounds: HeadBounds = HeadBounds::default(),
         /// `RptgSrc/Prtry` of reports whose account has none: 1 to 35 characters. Default: `CMM`.
         pub(crate) reporting_source(into): String = "CMM".to_owned(),
-        /// What becomes of a booking whose day is not that of a report made now ([`ReportDay::check`]); a ledger applies
-        /// it ([`Ledger::follow_report_day`](crate::Ledger::follow_report_day)). Default: [`BookingDayPolicy::Warn`].
+        /// What becomes of a booking whose day is not that of a report made now ([`ReportDay::check`]); a ledger
+        /// applies it ([`Ledger::follow_report_day`](crate::Ledger::follow_report_day)). Default:
+        /// [`BookingDayPolicy::Warn`].
         pub(crate) booking_day_policy: BookingDayPolicy = BookingDayPolicy::default(),
         ;
         pub(crate) issuer: Option<String> = None,

@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// A statement lists the entries of one day: the one on which its first page is asked for, in that time zone. An entry
 /// is seen by customers who ask on its booking day, and by nobody before or after. So the side that books takes
-/// [`ReportDay::today`] as the booking day, not the day in UTC: while it is a morning in Sydney, UTC has the day before.
+/// [`ReportDay::today`] as the booking day, not the day in UTC: while it is a morning in Sydney, UTC has the day
+/// before.
 ///
-/// [`Provider::report_day`](crate::Provider::report_day) hands it out, and [`Provider::new`](crate::Provider::new) gives
-/// it to its [`Ledger`](crate::Ledger).
+/// [`Provider::report_day`](crate::Provider::report_day) hands it out, and [`Provider::new`](crate::Provider::new)
+/// gives it to its [`Ledger`](crate::Ledger).
 #[derive(Clone, Debug)]
 pub struct ReportDay {
     clock: Arc<dyn Clock>,

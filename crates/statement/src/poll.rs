@@ -134,9 +134,9 @@ impl AccountPoll {
 
     /// The cursor of the next request; `None` for the first page.
     ///
-    /// If a poll begins with it, `now` decides whether its walk is a full one. In the last five minutes of a day it
-    /// is not, because that takes longer; and at the first poll after the end, because the
-    /// bank may answer the cursor with the last entries of that day.
+    /// If a poll begins with it, `now` decides whether its walk is a full one. In the last five minutes of a day it is
+    /// not, because that takes longer; nor at the first poll after the end, because the bank may answer the cursor with
+    /// the last entries of that day.
     pub fn cursor(&mut self, now: Timestamp) -> Option<&Cursor> {
         let soon = now.saturating_add(SHORTLY);
         let is_left = self.position.walked.is_some_and(|walked| walked.is_left_at(soon));
@@ -189,14 +189,17 @@ impl AccountPoll {
         let day = page.day.map(|day| day.day);
         let day_changed = day.is_some_and(|day| self.known_day().is_some_and(|known| known != day));
         let after = walk.cursors.after(&page.page);
-        commit.delta = Delta { counts, doubts, day, day_changed, after, ..Delta::default() };
-        self.relate(page, now, &mut commit);
+        let stated = page.stated.clone();
+        commit.delta = Delta { counts, doubts, day, day_changed, stated, after, ..Delta::default() };
         commit.next = self.position_after(page, &commit.delta, now);
-        commit.position = commit.next.as_ref().map(PollPosition::to_json);
+        self.relate(page, now, &mut commit);
+        // Within a full walk most pages change nothing that is worth a record.
+        commit.position = (self.moves(&commit.delta) || commit.next != self.position).then(|| commit.next.to_json());
         PageDecision::Commit(Box::new(commit))
     }
 
-    /// Adds to a commit what its entries are to those before, and what the page says about the account.
+    /// Adds to a commit and to the position after it what the entries are to those before, and what the page says about
+    /// the account.
     fn relate(&self, page: &PolledPage, now: Timestamp, commit: &mut PollCommit) {
         let complete = self.completes(&commit.delta);
         let day = commit.delta.day.or(self.walk.day);
@@ -204,33 +207,30 @@ impl AccountPoll {
             commit.all().map(|(index, seen, new)| OnPage { seen, new, links: page.links.get(index) }).collect();
         let single = self.walk.cursors.pages() == 0;
         let shown = Shown { before: &self.walk.listed, complete, single, day };
-        let Remembering { memory, relations, mut notices } = self.position.memory.page(&on_page, &shown);
+        let Remembering { memory, relations, mut notices } = self.position.memory.judge(&on_page, &shown);
         commit.delta.listed = on_page.iter().map(|entry| entry.seen.key).collect();
         commit.relations = relations;
-        let mut books = self.position.books.clone();
-        notices.extend(books.page(&page.stated));
+        commit.next.memory = memory;
+        notices.extend(commit.next.books.page(&page.stated));
         if let Some(day) = day.filter(|_| complete) {
             let mut sums = self.walk.sums.clone();
             sums.add(&page.stated);
-            notices.extend(books.complete(&sums, day));
+            notices.extend(commit.next.books.complete(&sums, day));
         }
-        let mut walked = self.position.walked;
         if let Some(next) = commit.delta.day
-            && let Some(last) = walked.take_if(|last| last.is_before(next))
+            && let Some(last) = commit.next.walked.take_if(|last| last.day < next)
             // After the end, the last cursor may still lead to that day's entries.
             && (self.walk.full || !page.entries.iter().any(|entry| entry.day == Some(last.day)))
         {
             notices.extend(last.notice(next, self.options.unseen));
         }
         if matches!(commit.delta.after, Ok(Step::Done)) {
-            walked = page.day.and_then(|day| WalkedDay::complete(day, now));
+            commit.next.walked = page.day.and_then(|day| WalkedDay::complete(day, now));
         }
         let is_booked = |index: usize| page.links.get(index).is_none_or(|links| links.booked);
         commit.late =
             commit.all().map(|(index, seen, new)| new && is_booked(index) && self.is_late(seen, now)).collect();
         commit.notices = notices;
-        (commit.delta.memory, commit.delta.books, commit.delta.stated) = (memory, books, page.stated.clone());
-        commit.delta.walked = walked;
     }
 
     /// Whether a full walk through the statement of a later day was completed before. A day that has yet to come, by
@@ -255,11 +255,8 @@ impl AccountPoll {
     /// begins at the first page.
     pub fn committed(&mut self, commit: Box<PollCommit>) -> Result<PollStep, WalkError> {
         let PollCommit { delta, next, .. } = *commit;
-        if let Some(position) = next {
-            self.position = position;
-        }
+        self.position = next;
         self.walk.take(&delta);
-        (self.position.memory, self.position.books, self.position.walked) = (delta.memory, delta.books, delta.walked);
         match delta.after {
             Ok(Step::Fetch(_)) => Ok(PollStep::Fetch),
             Ok(Step::Done) => Ok(self.walked()),
@@ -314,28 +311,30 @@ impl AccountPoll {
         self.walk.day.or(if self.walk.full { None } else { self.position.day })
     }
 
-    /// The position to record with a page. A full walk leaves its place as it is up to its last page, because it begins
-    /// anew if it is interrupted: meanwhile, what it has counted may have moved.
-    fn position_after(&self, page: &PolledPage, delta: &Delta, now: Timestamp) -> Option<PollPosition> {
+    /// Whether the place in the statement changes with a page. A full walk leaves it as it is up to its last page,
+    /// because it begins anew if it is interrupted: meanwhile, what it has counted may have moved.
+    fn moves(&self, delta: &Delta) -> bool {
+        !(self.walk.full && matches!(delta.after, Ok(Step::Fetch(_))))
+    }
+
+    /// The position after a page.
+    fn position_after(&self, page: &PolledPage, delta: &Delta, now: Timestamp) -> PollPosition {
         let walk = &self.walk;
-        let ends = !matches!(delta.after, Ok(Step::Fetch(_)));
-        let (memory, books, walked) = (delta.memory.clone(), delta.books.clone(), delta.walked);
-        if walk.full && !ends {
-            let unchanged = PollPosition { memory, books, walked, ..self.position.clone() };
-            return (unchanged != self.position).then_some(unchanged);
+        let before = self.position.clone();
+        if !self.moves(delta) {
+            return before;
         }
+        let ends = !matches!(delta.after, Ok(Step::Fetch(_)));
         let certain = walk.doubts.is_empty() && delta.doubts.is_empty();
         let trusted =
             delta.after.is_ok() && page.ordered && certain && !(ends && (walk.day_changed || delta.day_changed));
         let resume = walk.cursors.next().filter(|_| trusted).and_then(|cursor| Resume::new(cursor, &page.entries));
-        Some(PollPosition {
-            full_walk_at: if self.completes(delta) { Some(now) } else { self.position.full_walk_at },
-            day: if walk.full { delta.day.or(walk.day) } else { self.position.day },
+        PollPosition {
+            full_walk_at: if self.completes(delta) { Some(now) } else { before.full_walk_at },
+            day: if walk.full { delta.day.or(walk.day) } else { before.day },
             resume,
-            memory,
-            books,
-            walked,
-        })
+            ..before
+        }
     }
 
     /// The last page of a walk is committed.

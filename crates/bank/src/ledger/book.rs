@@ -32,8 +32,8 @@ pub enum Booked {
     Known(u64),
 }
 
-/// Books an entry. The caller makes one step of its changes. With the day of the reports, the booking day of a new entry
-/// is compared with it.
+/// Books an entry. The caller makes one step of its changes. With the day of the reports, the booking day of a new
+/// entry is compared with it.
 pub(super) fn book(
     connection: &Connection,
     account: &Account,

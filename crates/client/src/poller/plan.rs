@@ -60,7 +60,8 @@ impl Plan {
         }
     }
 
-    /// When a call is made that the limit holds back now until `retry_at`: with the last polls, if their calls are kept.
+    /// When a call is made that the limit holds back now until `retry_at`: with the last polls, if their calls are
+    /// kept.
     pub(super) fn held_back(self, now: Timestamp, retry_at: Timestamp) -> Timestamp {
         let kept = self.free_calls().is_none() && retry_at > self.begin() && now < self.last_poll();
         if kept { retry_at.max(self.last_poll()) } else { retry_at }

@@ -38,8 +38,9 @@ const PLACES: [Place; OwnCallType::MOST] = [
 ];
 
 impl CallType {
-    /// A call type of another service, so that it poses as none of the specification's: with a name for keys, metrics and
-    /// logs, and the policy of customers without one of their own. The same name and policy give the same call type.
+    /// A call type of another service, so that it poses as none of the specification's: with a name for keys, metrics
+    /// and logs, and the policy of customers without one of their own. The same name and policy give the same call
+    /// type.
     ///
     /// ```
     /// use bankrail_rate_limit::{Algorithm, CallType, Counting, Policy, Window, default_limits};

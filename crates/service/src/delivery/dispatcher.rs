@@ -44,8 +44,8 @@ use tokio::time::Instant;
 /// - Each message waits by the schedule ([`DispatcherOptions::schedule`]): 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h,
 ///   20 h and 24 h after its failed deliveries, each up to 20 % more or less. Then it is a dead letter, and waits for
 ///   [`Dispatcher::resend`].
-/// - After five failures in a row, deliveries to the endpoint are paused ([`DispatcherOptions::breaker`]): for 30 s, and
-///   twice as long each time, up to 10 min. The first delivery that the receiver answers ends it.
+/// - After five failures in a row, deliveries to the endpoint are paused ([`DispatcherOptions::breaker`]): for 30 s,
+///   and twice as long each time, up to 10 min. The first delivery that the receiver answers ends it.
 ///
 /// [`Dispatcher::resume`] ends both waits: it sends all that waits for an endpoint now.
 ///

@@ -13,11 +13,11 @@ pub struct EntryLinks {
     pub booked: bool,
     /// Of amount, currency, direction and reversal.
     pub amount: u128,
-    /// Of the bank's reference, direction and reversal; `None` without a reference. A payment and its reversal may share
-    /// a reference, and neither replaces the other.
+    /// Of the bank's reference, direction and reversal; `None` without a reference. A payment and its reversal may
+    /// share a reference, and neither replaces the other.
     pub reference: Option<u128>,
-    /// Of the amount with what the payer said: `EndToEndId`, mandate and cheque, parties, their accounts, and remittance
-    /// text (`Ustrd`). `None` if there is nothing of it.
+    /// Of the amount with what the payer said: `EndToEndId`, mandate and cheque, parties, their accounts, and
+    /// remittance text (`Ustrd`). `None` if there is nothing of it.
     pub payment: Option<u128>,
 }
 

@@ -1,7 +1,7 @@
 //! The day of a statement, which can be asked for until its end only.
 
 use super::relation::AccountNotice;
-use bankrail_camt052::{DateTime, Report};
+use bankrail_camt052::Report;
 use bankrail_values::json::{JsonObjectWriter, JsonValue};
 use bankrail_values::{Date, Timestamp};
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl StatementDay {
     /// the last report of a day and midnight.
     #[must_use]
     pub fn of(report: &Report) -> Option<Self> {
-        let made: &DateTime = report.created_at.as_ref()?;
+        let made = report.created_at.as_ref()?;
         let day = Date::from_time(made.date().to_time()?)?;
         let end = || {
             let at = made.to_time(time::UtcOffset::UTC).filter(|_| made.offset().is_some())?;
@@ -68,10 +68,6 @@ impl WalkedDay {
     pub(super) fn notice(&self, next: Date, unseen: Duration) -> Option<AccountNotice> {
         let is_incomplete = self.ends_at.saturating_since(self.until) > unseen;
         is_incomplete.then_some(AccountNotice::DayIncomplete { day: self.day, seen_until: self.until, next })
-    }
-
-    pub(super) fn is_before(&self, day: Date) -> bool {
-        self.day < day
     }
 
     pub(super) fn to_json(self) -> String {

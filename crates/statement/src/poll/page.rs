@@ -1,10 +1,9 @@
 //! A received page of a poll, and what is decided about it.
 
 use super::PollPosition;
-use super::day::{StatementDay, WalkedDay};
-use super::memory::Memory;
+use super::day::StatementDay;
 use super::relation::{AccountNotice, EntryRelation};
-use super::stated::{Books, StatedAccount};
+use super::stated::StatedAccount;
 use crate::EntryLinks;
 use crate::seen::{EntryIdentity, EntryKey, PageCounts, SeenEntry};
 use crate::{ReceivedPage, Step, WalkError};
@@ -88,7 +87,8 @@ pub struct PollCommit {
     pub(super) late: Vec<bool>,
     pub(super) notices: Vec<AccountNotice>,
     pub(super) position: Option<String>,
-    pub(super) next: Option<PollPosition>,
+    /// The position with which the poll goes on, recorded or not.
+    pub(super) next: PollPosition,
     pub(super) delta: Delta,
 }
 
@@ -152,10 +152,7 @@ pub(super) struct Delta {
     pub(super) day: Option<Date>,
     pub(super) day_changed: bool,
     pub(super) listed: Vec<EntryKey>,
-    pub(super) memory: Memory,
-    pub(super) books: Books,
     pub(super) stated: StatedAccount,
-    pub(super) walked: Option<WalkedDay>,
     pub(super) after: Result<Step, WalkError>,
 }
 
@@ -167,10 +164,7 @@ impl Default for Delta {
             day: None,
             day_changed: false,
             listed: Vec::new(),
-            memory: Memory::default(),
-            books: Books::default(),
             stated: StatedAccount::default(),
-            walked: None,
             after: Ok(Step::Done),
         }
     }

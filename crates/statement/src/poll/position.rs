@@ -13,9 +13,9 @@ use std::collections::HashMap;
 /// What the store keeps of an account between two polls: where the next walk continues, and when a full walk was last
 /// completed, which entries may be replaced, and what the statement said of the account.
 ///
-/// As JSON text it has less than 1 MiB, with a row of hashes for each of the last 2,000 entries. Keep it as you keep the
-/// entries: the hashes are unsalted, so that amounts can be guessed from them, and of the account there are currency,
-/// kind, opening balance and what does not add up.
+/// As JSON text it has less than 1 MiB, with a row of hashes for each of the last 2,000 entries. Keep it as you keep
+/// the entries: the hashes are unsalted, so that amounts can be guessed from them, and of the account there are
+/// currency, kind, opening balance and what does not add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PollPosition {
     pub(super) full_walk_at: Option<Timestamp>,

@@ -41,8 +41,8 @@ pub enum AccountNotice {
         /// Whether it was booked.
         booked: bool,
     },
-    /// The same of all booked entries of the day at once: a mistake of the bank, or its statement begins anew at another
-    /// time than the day of its reports.
+    /// The same of all booked entries of the day at once: a mistake of the bank, or its statement begins anew at
+    /// another time than the day of its reports.
     AllVanished {
         /// How many.
         count: usize,
@@ -62,7 +62,7 @@ pub enum AccountNotice {
     },
     /// A day is over, and its statement was walked to its end for the last time so long before
     /// ([`PollOptions::unseen`](crate::PollOptions::unseen)) that entries may have come which no statement lists any
-    /// more: an intraday statement cannot be asked for after its day. Not said if the reports state no offset, and if
+    /// more: an intraday statement cannot be asked for after its day. Not said if the reports state no offset, nor if
     /// the last cursor, asked after the end, still led to entries of that day.
     DayIncomplete {
         /// The day.

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 /// 2026-03-01.
 const DAY: i32 = 2_461_101;
 
-/// An entry that is remembered: key, occurrence, the hashes of amount, reference and payment, the day, and whether it is
-/// booked with its state.
+/// An entry that is remembered: key, occurrence, the hashes of amount, reference and payment, the day, and whether it
+/// is booked with its state.
 fn remembered(links: [u128; 3], day: i32, flags: u8) -> Vec<u8> {
     let links = links.map(u128::to_be_bytes).concat();
     [&[7; 32], &3_u32.to_be_bytes()[..], &links, &day.to_be_bytes(), &[flags]].concat()

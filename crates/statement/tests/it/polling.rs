@@ -1,5 +1,6 @@
 //! Polls: what is asked for, and what is handed over.
 
+use crate::support::Random;
 use bankrail_statement::{
     AccountPoll, Cursor, EntryIdentity, EntryKey, PageDecision, PollOptions, PollPosition, PollPositionError, PollStep,
     PolledPage, ReceivedPage, StatementDay, WalkError,
@@ -381,27 +382,6 @@ fn other_texts_are_no_position() {
         r#"{"poll":1,"walked":{"day":"2026-03-01"}}"#,
     ] {
         assert!(matches!(PollPosition::from_json(bad), Err(PollPositionError { .. })), "{bad}");
-    }
-}
-
-/// Pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `end`, which is above 0.
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
-    }
-
-    fn percent(&mut self, chance: usize) -> bool {
-        self.below(100) < chance
     }
 }
 

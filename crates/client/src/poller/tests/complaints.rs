@@ -1,6 +1,6 @@
-//! What users of bank interfaces complain of most, each as a test named after the complaint. Of the rest, another audience
-//! for each bank is in the tests of `Client::probe`, messages that come before what they are about in those of histories
-//! (any order ends the same), and lost pages and refused messages in those of the archive.
+//! What users of bank interfaces complain of most, each as a test named after the complaint. Of the rest, another
+//! audience for each bank is in the tests of `Client::probe`, messages that come before what they are about in those of
+//! histories (any order ends the same), and lost pages and refused messages in those of the archive.
 
 use super::*;
 use bankrail_statement::AccountNotice;

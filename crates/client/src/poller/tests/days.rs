@@ -32,8 +32,8 @@ fn bank_at(now: Timestamp, accounts: &[&'static str]) -> Bank {
     bank
 }
 
-/// Polls these accounts each ten minutes through the day that ends so, and returns how long before the end the last poll
-/// of each was, in seconds.
+/// Polls these accounts each ten minutes through the day that ends so, and returns how long before the end the last
+/// poll of each was, in seconds.
 async fn last_polls(end: &str, hours: u64, accounts: &[&'static str]) -> Vec<u64> {
     let end: Timestamp = end.parse().unwrap();
     let bank = bank_at(end.saturating_sub(seconds(3_600 * hours)), accounts);

@@ -59,8 +59,8 @@ impl Dispatcher {
     /// Sends all waiting messages to an endpoint now: for when its receiver is back. False if it was not stopped.
     ///
     /// - It is stopped no longer, by its answer 410 or otherwise, and its circuit is closed.
-    /// - Its messages that wait by the schedule or for a `Retry-After` are due at once, in the order of enqueueing. Their
-    ///   deliveries are counted on: if one fails again, the schedule goes on with its next pause.
+    /// - Its messages that wait by the schedule or for a `Retry-After` are due at once, in the order of enqueueing.
+    ///   Their deliveries are counted on: if one fails again, the schedule goes on with its next pause.
     /// - Deliveries under way are not made twice, and dead letters stay ([`Dispatcher::resend_all`]).
     /// - It is for all dispatchers over the outbox. Those of other processes begin within
     ///   [`DispatcherOptions::longest_idle`](super::DispatcherOptions::longest_idle).

@@ -24,8 +24,8 @@ bankrail_values::options! {
     #[derive(Clone, Debug)]
     pub struct DispatcherOptions {
         /// When a failed delivery is made again: the pauses between the deliveries of a message, and so how many there
-        /// are before it becomes a dead letter. Default: [`Schedule::default`], ten deliveries over some three days, with
-        /// 20 % jitter. [`Dispatcher::resume`](super::Dispatcher::resume) does not wait for them.
+        /// are before it becomes a dead letter. Default: [`Schedule::default`], ten deliveries over some three days,
+        /// with 20 % jitter. [`Dispatcher::resume`](super::Dispatcher::resume) does not wait for them.
         pub(in crate::delivery) schedule: Schedule = Schedule::default(),
         /// How long a receiver may take to answer, and before that a sealer to seal. Default: 15 seconds.
         ///

@@ -95,8 +95,8 @@ const OPEN: &str = "SELECT until FROM bankrail_outbox_queue WHERE entry = $1
 const STOP: &str = "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES ($1, $2, $3, $4)
     ON CONFLICT (endpoint) DO NOTHING";
 
-/// The messages that one statement makes due: the first ones after a position. One that is locked is being dropped, or made
-/// due by somebody else.
+/// The messages that one statement makes due: the first ones after a position. One that is locked is being dropped, or
+/// made due by somebody else.
 const MAKE_SOME_DUE: &str = concat!(
     "WITH piece AS (
         SELECT due, entry FROM bankrail_outbox_queue

@@ -1,0 +1,67 @@
+//! What is remembered as text.
+
+use super::{Memory, Remembered, State};
+use crate::EntryLinks;
+use crate::seen::EntryKey;
+use bankrail_values::Date;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+
+/// The bytes of an entry.
+const ROW: usize = 32 + 4 + 3 * 16 + 4 + 1;
+
+impl Memory {
+    /// Writes all rows as base64.
+    pub(in crate::poll) fn to_text(&self) -> String {
+        let mut bytes = Vec::with_capacity(self.0.len() * ROW);
+        for Remembered { entry: (key, occurrence), links, on, state } in &self.0 {
+            bytes.extend(key.as_bytes());
+            bytes.extend(occurrence.to_be_bytes());
+            // No hash is 0.
+            for link in [links.amount, links.reference.unwrap_or(0), links.payment.unwrap_or(0)] {
+                bytes.extend(link.to_be_bytes());
+            }
+            bytes.extend(on.map_or(0, |on| on.to_time().to_julian_day()).to_be_bytes());
+            bytes.push(u8::from(links.booked) | (*state as u8) << 1);
+        }
+        BASE64.encode(bytes)
+    }
+
+    /// Reads what [`Memory::to_text`] wrote.
+    pub(in crate::poll) fn from_text(text: &str) -> Option<Self> {
+        let bytes = BASE64.decode(text).ok()?;
+        let rows = bytes.chunks(ROW).map(Remembered::read).collect::<Option<Vec<_>>>()?;
+        (rows.len() <= Self::MOST).then_some(Self(rows))
+    }
+}
+
+impl Remembered {
+    fn read(row: &[u8]) -> Option<Self> {
+        let (key, row) = row.split_first_chunk::<32>()?;
+        let (occurrence, row) = row.split_first_chunk()?;
+        let (amount, row) = row.split_first_chunk()?;
+        let (reference, row) = row.split_first_chunk()?;
+        let (payment, row) = row.split_first_chunk()?;
+        let (on, row) = row.split_first_chunk()?;
+        let [flags] = row else { return None };
+        let link = |bytes: &[u8; 16]| Some(u128::from_be_bytes(*bytes)).filter(|link| *link != 0);
+        let state = match flags >> 1 {
+            0 => State::Listed,
+            1 => State::Missing,
+            2 => State::Vanished,
+            3 => State::Replaced,
+            _ => return None,
+        };
+        let links = EntryLinks {
+            booked: flags & 1 == 1,
+            amount: u128::from_be_bytes(*amount),
+            reference: link(reference),
+            payment: link(payment),
+        };
+        let on = match i32::from_be_bytes(*on) {
+            0 => None,
+            day => Some(Date::from_time(time::Date::from_julian_day(day).ok()?)?),
+        };
+        Some(Self { entry: (EntryKey::from(*key), u32::from_be_bytes(*occurrence)), links, on, state })
+    }
+}

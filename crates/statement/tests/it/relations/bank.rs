@@ -1,0 +1,273 @@
+//! A bank in as few words as possible, and a customer whose ledger follows what is handed over.
+
+use crate::support::{document_xml, entry, entry_xml};
+use bankrail_camt052::{
+    Amount, Balance, BalanceCode, BalanceType, BalanceTypeCode, Date as IsoDate, DateOrDateTime, Direction, Document,
+    Entry, EntryStatus, Report, Text,
+};
+use bankrail_statement::{
+    AccountNotice, AccountPoll, Cursor, EntryIdentity, EntryKey, EntryLinks, EntryRelation, PageDecision, PollCommit,
+    PollOptions, PollPosition, PollStep, PolledPage, ReceivedPage, StatedAccount, StatementDay,
+};
+use bankrail_values::{Date, Decimal, Timestamp};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+pub(super) type Id = [u8; 32];
+
+/// An entry of the bank, in as few words as possible.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Row {
+    /// In cents; below zero for a debit.
+    pub(super) amount: i64,
+    pub(super) booked: bool,
+    pub(super) reference: Option<u32>,
+    /// What the payer said.
+    pub(super) text: Option<u32>,
+    /// The booking day.
+    pub(super) day: i64,
+}
+
+pub(super) const fn booked(amount: i64) -> Row {
+    Row { amount, booked: true, reference: None, text: None, day: 0 }
+}
+
+impl Row {
+    pub(super) fn pending(mut self) -> Self {
+        self.booked = false;
+        self
+    }
+
+    pub(super) fn named(mut self, reference: u32) -> Self {
+        self.reference = Some(reference);
+        self
+    }
+
+    pub(super) fn saying(mut self, text: u32) -> Self {
+        self.text = Some(text);
+        self
+    }
+
+    pub(super) fn on(mut self, day: i64) -> Self {
+        self.day = day;
+        self
+    }
+
+    pub(super) fn entry(&self, template: &Entry) -> Entry {
+        let mut entry = template.clone();
+        (entry.amount, entry.direction) = money(self.amount);
+        entry.status = if self.booked { EntryStatus::Booked } else { EntryStatus::Pending };
+        entry.servicer_reference = self.reference.map(|number| Text::new(&format!("R{number}")));
+        let day = date(self.day).to_time();
+        entry.booking_date = IsoDate::new(day.year(), day.month().into(), day.day()).map(DateOrDateTime::Date);
+        entry.details[0].transactions[0].remittance.as_mut().unwrap().unstructured =
+            self.text.iter().map(|text| Text::new(&format!("text {text}"))).collect();
+        entry
+    }
+}
+
+pub(super) fn date(day: i64) -> Date {
+    Date::from_time("2026-03-01".parse::<Date>().unwrap().to_time() + time::Duration::days(day)).unwrap()
+}
+
+/// The midnight at the end of a day, eleven hours before that of UTC.
+pub(super) fn end_of(day: i64) -> Timestamp {
+    Timestamp::from_time((date(day).to_time().midnight() + time::Duration::hours(13)).assume_utc()).unwrap()
+}
+
+pub(super) fn money(cents: i64) -> (Amount, Direction) {
+    let amount = Amount::new(Decimal::new(cents.abs(), 2), "AUD".parse().unwrap()).unwrap();
+    (amount, if cents < 0 { Direction::Debit } else { Direction::Credit })
+}
+
+pub(super) fn balance(kind: BalanceCode, cents: i64) -> Balance {
+    let (amount, direction) = money(cents);
+    Balance::new(BalanceType::new(BalanceTypeCode::Code(kind)), amount, direction)
+}
+
+/// The statement of a day, page by page.
+pub(super) struct Bank {
+    pub(super) rows: Vec<Row>,
+    pub(super) page_size: usize,
+    pub(super) day: i64,
+    /// Balances in cents, if the bank states them.
+    pub(super) opening: Option<i64>,
+    pub(super) closing: Option<i64>,
+    pub(super) template: (Report, Entry),
+    /// Computed once, because these days are many.
+    pub(super) known: RefCell<HashMap<Row, (Entry, EntryIdentity, EntryLinks)>>,
+}
+
+impl Bank {
+    pub(super) fn new(rows: &[Row]) -> Self {
+        let report = Document::parse(document_xml(&[])).unwrap().document.reports.remove(0);
+        let entry = entry(entry_xml("1.00", "<Dt>2026-03-01</Dt>", "", "<RmtInf><Ustrd>x</Ustrd></RmtInf>", ""));
+        let template = (report, entry);
+        Self {
+            rows: rows.to_vec(),
+            page_size: 1_000,
+            day: 0,
+            opening: None,
+            closing: None,
+            template,
+            known: RefCell::default(),
+        }
+    }
+
+    pub(super) fn page(&self, cursor: Option<&Cursor>) -> PolledPage {
+        let from: usize = cursor.map_or(0, |cursor| cursor.as_str().parse().unwrap());
+        let end = (from + self.page_size).min(self.rows.len());
+        let page = if end < self.rows.len() {
+            ReceivedPage::More { cursor: Cursor::parse(&end.to_string()).unwrap() }
+        } else {
+            ReceivedPage::Last
+        };
+        let mut report = self.template.0.clone();
+        let listed = &self.rows[from.min(end)..end];
+        let mut known = self.known.borrow_mut();
+        let of = |row: &Row| {
+            let entry = row.entry(&self.template.1);
+            let (identity, links) = (EntryIdentity::of(&entry), EntryLinks::of(&entry));
+            (entry, identity, links)
+        };
+        let listed: Vec<_> =
+            listed.iter().map(|row| known.entry(row.clone()).or_insert_with(|| of(row)).clone()).collect();
+        report.entries = listed.iter().map(|(entry, ..)| entry.clone()).collect();
+        let balances = [
+            (BalanceCode::OpeningBooked, self.opening),
+            (BalanceCode::InterimBooked, self.closing),
+            (BalanceCode::InterimAvailable, Some(7)),
+        ];
+        report.balances = balances.into_iter().filter_map(|(kind, cents)| Some(balance(kind, cents?))).collect();
+        let day = StatementDay::new(date(self.day)).ends_at(end_of(self.day));
+        PolledPage::new(page, listed.iter().map(|(_, identity, _)| identity.clone()).collect())
+            .links(listed.iter().map(|(.., links)| *links).collect())
+            .day(Some(day))
+            .stated(StatedAccount::of(&report))
+    }
+}
+
+/// A customer with a store, and a ledger that follows what is handed over.
+pub(super) struct Customer {
+    pub(super) poll: AccountPoll,
+    pub(super) position: Option<String>,
+    pub(super) counts: HashMap<EntryKey, u32>,
+    pub(super) ledger: BTreeMap<Id, Row>,
+    pub(super) vanished: BTreeSet<Id>,
+    pub(super) notices: Vec<AccountNotice>,
+    /// The rows that were handed over, with what was said of them.
+    pub(super) said: Vec<(Row, EntryRelation, bool)>,
+    pub(super) now: Timestamp,
+}
+
+impl Customer {
+    pub(super) fn new(options: PollOptions) -> Self {
+        Self {
+            poll: AccountPoll::new(PollPosition::start(), options),
+            position: None,
+            counts: HashMap::new(),
+            ledger: BTreeMap::new(),
+            vanished: BTreeSet::new(),
+            notices: Vec::new(),
+            said: Vec::new(),
+            now: "2026-03-01T00:00:00.000Z".parse().unwrap(),
+        }
+    }
+
+    /// Only full walks.
+    pub(super) fn thorough() -> Self {
+        Self::new(thorough())
+    }
+
+    pub(super) fn restart(&mut self, options: PollOptions) {
+        let position =
+            self.position.as_deref().map_or(PollPosition::start(), |text| PollPosition::from_json(text).unwrap());
+        self.poll = AccountPoll::new(position, options);
+    }
+
+    /// Polls once, and returns what was said.
+    pub(super) fn poll(&mut self, bank: &Bank) -> (Vec<(Row, EntryRelation, bool)>, Vec<AccountNotice>) {
+        (self.said, self.notices) = (Vec::new(), Vec::new());
+        while self.step(bank) == PollStep::Fetch {}
+        (self.said.clone(), self.notices.clone())
+    }
+
+    /// Takes the next page.
+    pub(super) fn step(&mut self, bank: &Bank) -> PollStep {
+        let from = self.poll.cursor(self.now).cloned();
+        let page = bank.page(from.as_ref());
+        let known: Vec<u32> = page.keys().iter().map(|key| self.counts.get(key).copied().unwrap_or(0)).collect();
+        let PageDecision::Commit(commit) = self.poll.judge(&page, &known, self.now) else { return PollStep::Fetch };
+        let first: usize = from.map_or(0, |cursor| cursor.as_str().parse().unwrap());
+        self.take(&commit, &bank.rows[first.min(bank.rows.len())..]);
+        self.poll.committed(commit).unwrap()
+    }
+
+    /// One transaction.
+    pub(super) fn take(&mut self, commit: &PollCommit, listed: &[Row]) {
+        for handed in commit.handed_over() {
+            let (row, id) = (&listed[handed.index], handed.entry.id());
+            match handed.relation {
+                EntryRelation::Replaces(earlier) | EntryRelation::Returned { replaces: Some(earlier) } => {
+                    assert!(self.ledger.remove(earlier).is_some() || self.vanished.contains(earlier), "{row:?}");
+                }
+                EntryRelation::TextChanged => assert!(self.ledger.remove(&id).is_some(), "{row:?}"),
+                _ => {}
+            }
+            assert_eq!(self.ledger.insert(id, row.clone()), None, "handed over twice: {row:?}");
+            self.said.push((row.clone(), handed.relation.clone(), handed.late));
+        }
+        for notice in commit.notices() {
+            match notice {
+                AccountNotice::Vanished { id, booked: false } => {
+                    assert_eq!(self.ledger.remove(id).map(|row| row.booked), Some(false));
+                    self.vanished.insert(*id);
+                }
+                // A person decides, so the row stays.
+                AccountNotice::Vanished { id, booked: true } => {
+                    assert!(self.ledger[id].booked);
+                    self.vanished.insert(*id);
+                }
+                AccountNotice::Reappeared { id } => {
+                    self.vanished.remove(id);
+                    assert!(self.ledger[id].booked);
+                }
+                _ => {}
+            }
+            self.notices.push(notice.clone());
+        }
+        for entry in commit.entries() {
+            let count = self.counts.entry(entry.key).or_default();
+            *count = (*count).max(entry.occurrence);
+        }
+        if let Some(position) = commit.position() {
+            self.position = Some(position.to_owned());
+            assert!(position.len() < 1 << 20);
+        }
+    }
+
+    /// The relations of the next poll.
+    pub(super) fn relations(&mut self, bank: &Bank) -> Vec<EntryRelation> {
+        self.poll(bank).0.into_iter().map(|(_, relation, _)| relation).collect()
+    }
+
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let mut rows: Vec<Row> = self.ledger.values().cloned().collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    pub(super) fn id(&self, row: &Row) -> Id {
+        *self.ledger.iter().find(|(_, known)| *known == row).unwrap().0
+    }
+}
+
+/// Full walks only, and days of which the end is of no interest.
+pub(super) fn thorough() -> PollOptions {
+    PollOptions::new().full_walk_every(Duration::ZERO).unseen(Duration::MAX)
+}
+
+pub(super) fn new() -> EntryRelation {
+    EntryRelation::New { may_replace: Vec::new() }
+}

@@ -1,0 +1,146 @@
+//! A naive bank over many invented days.
+
+use super::bank::{Bank, Customer, Row, booked};
+use crate::support::Random;
+use bankrail_statement::{AccountNotice, EntryRelation, PollOptions};
+use bankrail_values::Decimal;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// What a row is known by. Of parts under one reference nothing says which has another text.
+fn identity(row: &Row) -> Row {
+    Row { text: row.text.filter(|_| row.reference.is_none()), ..row.clone() }
+}
+
+/// Changes the statement as banks do: what is booked moves the balance along.
+fn change(bank: &mut Bank, gone: &mut Vec<Row>, serial: &mut u32, random: &mut Random) {
+    let some = (!bank.rows.is_empty()).then(|| random.below(bank.rows.len().max(1)));
+    let invented = |serial: &mut u32, random: &mut Random| {
+        *serial += 1;
+        let mut row = booked([100, 100, -40, 7][random.below(4)]).on(bank.day);
+        row.booked = random.percent(50);
+        row.reference = random.percent(50).then_some(*serial);
+        row.text = random.percent(70).then(|| u32::try_from(random.below(3)).unwrap());
+        row
+    };
+    match (random.below(14), some) {
+        (0..4, _) => bank.rows.push(invented(serial, random)),
+        (4, _) => {
+            let at = random.below(bank.rows.len() + 1);
+            let row = invented(serial, random);
+            bank.rows.insert(at, row);
+        }
+        // A reference on two pages is one entry.
+        (5, Some(at)) if bank.rows[at].reference.is_none() || bank.page_size == 1_000 => {
+            bank.rows.push(bank.rows[at].clone())
+        }
+        (6..9, Some(at)) if !bank.rows[at].booked => {
+            let mut row = bank.rows.remove(at);
+            (row.booked, row.day) = (true, bank.day);
+            match random.below(3) {
+                0 => {}
+                1 => row.reference = None,
+                _ => {
+                    *serial += 1;
+                    row.reference = Some(*serial);
+                }
+            }
+            bank.rows.push(row);
+        }
+        (9, Some(at)) => bank.rows[at].amount += 1,
+        (10, Some(at)) => bank.rows[at].text = Some(3),
+        (11, Some(at)) => gone.push(bank.rows.remove(at)),
+        (12, _) if !gone.is_empty() => {
+            let row = gone.remove(random.below(gone.len()));
+            bank.rows.push(row);
+        }
+        (13, Some(at)) => {
+            let row = bank.rows.remove(at);
+            let to = random.below(bank.rows.len() + 1);
+            bank.rows.insert(to, row);
+        }
+        _ => {}
+    }
+}
+
+/// Ten days of an account. At the end of each the ledger is what the bank lists, with nothing twice and nothing lost.
+fn live(seed: u64) {
+    let mut random = Random(seed);
+    let mut bank = Bank::new(&[]);
+    let options = PollOptions::new();
+    let mut customer = Customer::new(options);
+    let (mut gone, mut serial) = (Vec::new(), 0);
+    bank.page_size = [1_000, 1_000, 3, 5][random.below(4)];
+    let states_opening = random.percent(50);
+    for day in 0..10 {
+        bank.day = day;
+        // Pending entries stay, and entries that are not booked yet are known on the next day.
+        bank.rows.retain(|row| !row.booked);
+        gone.clear();
+        let foreign = random.percent(20).then(|| random.below(8));
+        let opening = i64::try_from(random.below(5_000)).unwrap();
+        bank.opening = states_opening.then_some(opening);
+        let (mut gaps, mut hidden, mut all_gone) = (Vec::new(), 0, false);
+        for round in 0..8 + 3 {
+            if round < 8 {
+                for _ in 0..random.below(4) {
+                    change(&mut bank, &mut gone, &mut serial, &mut random);
+                }
+                if random.percent(2) && day > 0 {
+                    bank.rows.push(booked(5).on(day - 1).saying(u32::try_from(round).unwrap() + 10));
+                }
+            } else {
+                customer.now = customer.now.saturating_add(Duration::from_secs(3_600));
+            }
+            if foreign == Some(round) && round > 0 {
+                hidden = 13;
+            }
+            let sum: i64 = bank.rows.iter().filter(|row| row.booked).map(|row| row.amount).sum();
+            bank.closing = Some(opening + sum + hidden);
+            customer.now =
+                customer.now.saturating_add(Duration::from_secs(u64::try_from(random.below(1_200)).unwrap()));
+            if random.percent(10) {
+                customer.restart(options);
+            }
+            let (said, notices) = customer.poll(&bank);
+            for (row, relation, is_late) in said {
+                let known = matches!(relation, EntryRelation::Returned { .. } | EntryRelation::TextChanged);
+                assert!(!is_late || (row.day < day && !known), "seed {seed}, day {day}");
+            }
+            for notice in notices {
+                match notice {
+                    AccountNotice::BalanceGap { difference } => gaps.push(difference),
+                    AccountNotice::AllVanished { .. } => all_gone = true,
+                    AccountNotice::Vanished { .. }
+                    | AccountNotice::Reappeared { .. }
+                    | AccountNotice::DayIncomplete { .. } => {}
+                    other => panic!("seed {seed}, day {day}: {other:?}"),
+                }
+            }
+        }
+        let expected = if hidden == 0 { vec![] } else { vec![Decimal::new(hidden, 2).normalize()] };
+        assert_eq!(gaps, expected, "seed {seed}, day {day}");
+        // What is listed is in the ledger, each once. What is there besides was booked: today and said to have vanished,
+        // or on an earlier day.
+        let mut listed: BTreeMap<Row, usize> = BTreeMap::new();
+        bank.rows.iter().for_each(|row| *listed.entry(identity(row)).or_default() += 1);
+        let mut kept: BTreeMap<Row, usize> = BTreeMap::new();
+        customer.ledger.values().for_each(|row| *kept.entry(identity(row)).or_default() += 1);
+        let vanished: BTreeSet<Row> =
+            customer.vanished.iter().filter_map(|id| customer.ledger.get(id)).map(identity).collect();
+        for (row, count) in &listed {
+            assert!(kept.get(row) >= Some(count), "seed {seed}, day {day}: lost {row:?}");
+        }
+        for (row, count) in &kept {
+            let is_said = row.booked && (row.day < day || vanished.contains(row) || all_gone);
+            assert!(listed.get(row) == Some(count) || is_said, "seed {seed}, day {day}: too much {row:?}");
+        }
+    }
+}
+
+/// 1,000 days, or as many as `BANKRAIL_DAYS` says.
+#[test]
+fn over_many_invented_days_nothing_is_lost_twice_or_falsely_said() {
+    let days: u64 = std::env::var("BANKRAIL_DAYS").map_or(1_000, |days| days.parse().unwrap());
+    (0..days / 10).for_each(live);
+}
