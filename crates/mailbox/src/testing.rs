@@ -1,10 +1,13 @@
-//! The suites that every engine of [`Inbox`](crate::Inbox) and [`Outbox`](crate::Outbox) runs, and naive models of both
-//! (feature `testing`).
+//! The suites that every engine of [`Inbox`](crate::Inbox), [`Outbox`](crate::Outbox) and
+//! [`ArchiveStore`](crate::ArchiveStore) runs, and naive models of each (feature `testing`).
 //!
 //! A suite panics with the rule that an engine breaks. It needs no runtime of its own: await it in a test.
 
 #[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
+mod archive_suite;
+#[allow(clippy::indexing_slicing, reason = "a suite says what it expects by panicking")]
 mod inbox_suite;
+mod model_archive;
 mod model_inbox;
 mod model_outbox;
 mod oldest_suite;
@@ -12,7 +15,9 @@ mod oldest_suite;
 mod outbox_suite;
 mod random;
 
+pub use archive_suite::archive_suite;
 pub use inbox_suite::{inbox_against_model, inbox_suite};
+pub use model_archive::ModelArchive;
 pub use model_inbox::ModelInbox;
 pub use model_outbox::ModelOutbox;
 pub use outbox_suite::{outbox_against_model, outbox_suite};
