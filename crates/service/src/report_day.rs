@@ -1,7 +1,7 @@
 //! The day of a report made now, for the side that books.
 
 use crate::time_zone::ReportTimeZone;
-use bankrail_values::{Clock, Date};
+use bankrail_values::{Clock, Date, Timestamp};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The day of a report made now: the day of the provider's clock in the time zone of its reports
@@ -31,7 +31,12 @@ impl ReportDay {
     /// The day of a report made now.
     #[must_use]
     pub fn today(&self) -> Date {
-        self.zone.day_of(self.clock.now())
+        self.of(self.clock.now())
+    }
+
+    /// The day of a report made at this time.
+    pub(crate) fn of(&self, at: Timestamp) -> Date {
+        self.zone.day_of(at)
     }
 
     /// Compares the day of a booking made now with today, as

@@ -56,7 +56,7 @@ impl Serve for Statement {
         let (walk, position) = match &request.cursor {
             None => {
                 let narrative = request.include_narrative.unwrap_or(options.narrative_by_default);
-                (Walk::of(&request, narrative, options.report_time_zone.day_of(call.now)), None)
+                (Walk::of(&request, narrative, call.shared.report_day.of(call.now)), None)
             }
             Some(cursor) => {
                 let opened = call.shared.cursors.open(&owner, cursor);

@@ -48,7 +48,9 @@ pub(super) fn book(
             return if known == *entry { Ok(Booked::Known(number)) } else { Err(BookError::Conflict) };
         }
     }
-    report_day.map_or(Ok(()), |report_day| report_day.check(day))?;
+    if let Some(report_day) = report_day {
+        report_day.check(day)?;
+    }
     let balance = account.balance.checked_add(change).ok_or(BookError::Balance)?;
     let number = account.last_entry.checked_add(1).ok_or(BookError::Balance)?;
     carries(Money::new(balance, account.currency))?;

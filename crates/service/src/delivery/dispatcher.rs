@@ -386,7 +386,7 @@ impl Shared {
             duration_ms = u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
             "delivery made"
         );
-        // Even if it refused the message.
+        // An endpoint that refuses a message works all the same.
         let answered = (health == Health::Good).then_some(&entry.message.endpoint);
         let record = || self.outbox.record(entry.id, owner, &record, next, answered, ended);
         match end_lease(entry.id, ends, leave, record).await {

@@ -52,10 +52,10 @@ impl Messages {
 
     /// Makes what waits for an endpoint due.
     pub(super) fn make_due(&mut self, endpoint: &EndpointId, now: Timestamp) {
-        let of_endpoint =
-            self.pending().map(|stored| &stored.entry).filter(|entry| entry.message.endpoint == *endpoint);
-        let due: Vec<_> = of_endpoint.map(|entry| (entry.id, entry.due.min(now))).collect();
-        due.into_iter().for_each(|(id, due)| self.make_pending(id, due));
+        let waiting = self.pending().map(|stored| &stored.entry);
+        let waiting = waiting.filter(|entry| entry.due > now && entry.message.endpoint == *endpoint);
+        let ids: Vec<_> = waiting.map(|entry| entry.id).collect();
+        ids.into_iter().for_each(|id| self.make_pending(id, now));
     }
 
     pub(super) fn drop_entry(&mut self, id: EntryId, intervention: &Intervention, now: Timestamp) -> DropOutcome {
