@@ -8,7 +8,7 @@
 
 use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers, ReceiversOptions};
 use bankrail::client::{ClientOptions, Connection, LedgerChange, NewEntries};
-use bankrail::client::{PolledAccount, Poller, PollerOptions, TokenCacheSecret};
+use bankrail::client::{PolledAccount, Poller, PollerOptions, SealingSecret};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
 use bankrail::http::serve::{ServerOptions, Shutdown};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore, SqliteWork};
@@ -32,7 +32,7 @@ async fn main() -> Result<(), MainError> {
     let store = Arc::new(SqliteStore::open(folder.join("biller.sqlite"), SqliteOptions::new())?);
     store.transaction(|sql| sql.connection().execute_batch(TABLE)).await?;
 
-    let secret = TokenCacheSecret::open_or_create(folder.join("token-cache.key"))?;
+    let secret = SealingSecret::open_or_create(folder.join("token-cache.key"))?;
     let client = bank.client(ClientOptions::new().counters(store.clone()).token_cache((store.clone(), secret)))?;
     let poller = Poller::transactional(client.statements(), store.clone(), accounts?, import, PollerOptions::new());
     let receivers = bank.receivers(Arc::new(store.inbox()), ReceiversOptions::new())?;

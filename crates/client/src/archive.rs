@@ -7,7 +7,7 @@ mod replay;
 pub use replay::{ImportError, Imported, Replay};
 
 use crate::measure;
-use crate::sealing::{self, TokenCacheSecret, VERSION};
+use crate::sealing::{self, SealingSecret, VERSION};
 #[cfg(feature = "statement")]
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::{ArchiveLabel, ArchiveRecord, ArchiveStore, Kind, OpaqueBytes};
@@ -21,11 +21,7 @@ use zeroize::Zeroizing;
 /// How long a record may take to be kept. What was received goes on without it then.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The most records that are listed at once.
-#[cfg(feature = "statement")]
 const MOST_LISTED: u32 = 1000;
-/// The most bytes of a note.
-const MOST_NOTE: usize = 64 << 10;
-
 bankrail_values::options! {
     /// Bounds of an [`Archive`]. Pages and refused deliveries are bounded each by themselves, so that a sender whose
     /// deliveries are refused removes no page.
@@ -44,7 +40,7 @@ bankrail_values::options! {
 /// - With [`ClientOptions::archive`](crate::ClientOptions::archive), each answer of the statement endpoint that has a
 ///   2xx status is kept with its request, before it is judged: also one that cannot be read.
 /// - With [`ReceiversOptions::archive`](crate::receivers::ReceiversOptions::archive), the body of each delivery is kept
-///   that has the API key and is refused with a status from 400 to 499, with the reason. It is whatever a sender
+///   that was read whole, has the API key, and is refused with a status from 400 to 499, with the reason. It is whatever a sender
 ///   wrote: handle it as hostile.
 /// - A record is kept before the answer is judged or sent. An archive that fails or takes longer than 5 s is logged as
 ///   an error and counted, and nothing else changes.
@@ -56,7 +52,7 @@ bankrail_values::options! {
 #[derive(Clone, Debug)]
 pub struct Archive {
     store: Arc<dyn ArchiveStore>,
-    secret: TokenCacheSecret,
+    secret: SealingSecret,
     options: ArchiveOptions,
 }
 
@@ -83,7 +79,7 @@ impl Archive {
 
     /// An archive in this store.
     #[must_use]
-    pub fn new(store: Arc<dyn ArchiveStore>, secret: TokenCacheSecret, options: ArchiveOptions) -> Self {
+    pub fn new(store: Arc<dyn ArchiveStore>, secret: SealingSecret, options: ArchiveOptions) -> Self {
         Self { store, secret, options }
     }
 
@@ -93,6 +89,21 @@ impl Archive {
     /// [`StoreError`] if the store fails.
     pub async fn records(&self, after: u64, most: u32) -> Result<Vec<ArchiveRecord>, StoreError> {
         self.store.records(after, most).await
+    }
+
+    /// All records in their order, the oldest first: without their content, which may be large.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn all_records(&self) -> Result<Vec<ArchiveRecord>, StoreError> {
+        let mut all: Vec<ArchiveRecord> = Vec::new();
+        loop {
+            let more = self.records(all.last().map_or(0, |last| last.number), MOST_LISTED).await?;
+            if more.is_empty() {
+                return Ok(all);
+            }
+            all.extend(more);
+        }
     }
 
     /// A record with its content; `None` if there is none of this number, or none any more.
@@ -119,21 +130,15 @@ impl Archive {
     /// [`StoreError`] if the store fails.
     #[cfg(feature = "statement")]
     pub async fn replay(&self, account: &AccountId, options: ReadOptions) -> Result<Replay, StoreError> {
-        let (mut pages, mut after) = (Vec::new(), 0);
-        loop {
-            let records = self.records(after, MOST_LISTED).await?;
-            let Some(last) = records.last() else { break };
-            after = last.number;
-            let is_page = |one: &ArchiveRecord| one.label.kind == Self::PAGE && one.label.subject == account.as_str();
-            pages.extend(records.into_iter().filter(is_page));
-        }
+        let mut pages = self.all_records().await?;
+        pages.retain(|one| one.label.kind == Self::PAGE && one.label.subject == account.as_str());
         Ok(Replay::new(self.clone(), account.clone(), options, pages))
     }
 
     /// Keeps what was received. A failure is logged and counted.
     pub(crate) async fn keep(&self, label: ArchiveLabel, note: &str, body: &[u8]) {
         let mut text = Zeroizing::new(Vec::with_capacity(note.len() + body.len() + 64));
-        text.extend(note.bytes().take(MOST_NOTE).map(|byte| if byte == b'\n' { b' ' } else { byte }));
+        text.extend(note.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
         text.push(b'\n');
         text.extend_from_slice(body);
         let kept = async {

@@ -59,9 +59,9 @@ pub use poller::{
     TransactionalNewEntriesHandler, WaitReason,
 };
 #[cfg(feature = "connection")]
-pub use sealing::TokenCacheFileError;
+pub use sealing::SealingSecretFileError;
 #[cfg(any(feature = "statement", feature = "receivers"))]
-pub use sealing::{TokenCacheSecret, TokenCacheSecretError};
+pub use sealing::{SealingSecret, SealingSecretError};
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
 #[cfg(feature = "statement")]

@@ -127,13 +127,12 @@ impl StatementClient {
         let mut authorization = HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
             .expect("a token is a UUID, which a header can carry");
         authorization.set_sensitive(true);
-        let body = request.to_json();
-        let sent = body.clone().into_bytes();
-        let reply = parts.caller.post(admitted, "application/json", Some(authorization), sent).await;
+        let body = request.to_json().into_bytes();
+        let reply = parts.caller.post(admitted, "application/json", Some(authorization), body).await;
         let reply = reply.map_err(StatementError::Transport)?;
         if let Some(archive) = parts.archive.as_ref().filter(|_| reply.status.is_success()) {
             let label = ArchiveLabel::new(Archive::PAGE, request.account_id(), reply.request_key, asked_at);
-            archive.keep(label, &body, &reply.body).await;
+            archive.keep(label, &request.to_json(), &reply.body).await;
         }
         Ok((reply, token))
     }

@@ -11,7 +11,6 @@ use crate::text::{counted, shown, shown_lines};
 use bankrail::client::{Archive, ArchiveOptions, PolledAccount};
 use bankrail::mailbox::ArchiveRecord;
 use bankrail::statement::{AccountId, StatementReply};
-use bankrail::values::StoreError;
 use clap::{Args, Subcommand};
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -19,9 +18,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
-
-/// The records that are listed at once.
-const MOST: u32 = 1000;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -95,30 +91,23 @@ pub(super) fn keeping(
     folder::archive(folder.path(), store, ArchiveOptions::new().max_age(Duration::from_secs(days * 86_400)))
 }
 
-async fn records(archive: &Archive) -> Result<Vec<ArchiveRecord>, StoreError> {
-    let mut all: Vec<ArchiveRecord> = Vec::new();
-    loop {
-        let next = archive.records(all.last().map_or(0, |last| last.number), MOST).await?;
-        if next.is_empty() {
-            return Ok(all);
-        }
-        all.extend(next);
-    }
-}
-
 async fn list(archive: &Archive, output: &mut Output) -> Result<Outcome, Failure> {
-    for ArchiveRecord { number, label, bytes, .. } in records(archive).await.map_err(|error| failed(&error))? {
+    for ArchiveRecord { number, label, bytes, .. } in archive.all_records().await.map_err(|error| failed(&error))? {
         let call = label.call.map_or_else(|| "-".to_owned(), |call| call.to_string());
-        let reason = match archive.find(number).await {
-            _ if label.kind == Archive::PAGE => String::new(),
-            Ok(found) => found.map(|found| found.note).unwrap_or_default(),
-            Err(error) => causes(&error),
-        };
+        let reason = if label.kind == Archive::PAGE { String::new() } else { reason(archive, number).await };
         let line =
             format!("{number:>6}  {}  {:<16}  {}  {call}  {bytes:>9}  {reason}", label.at, label.kind, label.subject);
         output.line(shown(line.trim_end()))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Why a delivery was refused.
+async fn reason(archive: &Archive, number: u64) -> String {
+    match archive.find(number).await {
+        Ok(found) => found.map(|found| found.note).unwrap_or_default(),
+        Err(error) => causes(&error),
+    }
 }
 
 async fn show(archive: &Archive, number: u64, output: &mut Output) -> Result<Outcome, Failure> {
@@ -145,7 +134,7 @@ async fn import(archive: &Archive, into: &Path, json: bool, output: &mut Output)
         let what = format_args!("{}: expected a new folder, found one of a biller", into.display());
         return Err(Failure::unable(what, "pass another folder with --into"));
     }
-    let pages = records(archive).await.map_err(|error| failed(&error))?;
+    let pages = archive.all_records().await.map_err(|error| failed(&error))?;
     let pages = pages.iter().filter(|record| record.label.kind == Archive::PAGE);
     let accounts: BTreeSet<AccountId> = pages.filter_map(|page| page.label.subject.parse().ok()).collect();
     let folder = Folder::open(into.to_owned())?;

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, causes};
 use crate::keys::write::{make_folder, open_lock};
 use crate::output::unwritable;
-use bankrail::client::{Archive, ArchiveOptions, TokenCacheFileError, TokenCacheSecret};
+use bankrail::client::{Archive, ArchiveOptions, SealingSecret, SealingSecretFileError};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ use std::sync::Arc;
 pub(super) const DATABASE: &str = "biller.sqlite";
 /// The name of the secret that seals the archive.
 pub(super) const ARCHIVE_KEY: &str = "archive.key";
+
+/// The file of the secret that seals tokens.
+const TOKEN_KEY: &str = "token-cache.key";
 
 /// The folder, locked until it is dropped or the process ends, however it ends.
 pub(super) struct Folder {
@@ -49,8 +52,8 @@ impl Folder {
     }
 
     /// The secret that seals tokens, made once.
-    pub(super) fn secret(&self) -> Result<TokenCacheSecret, Failure> {
-        secret(&self.path.join("token-cache.key"), "remove it: another one is made, and a new token is asked for")
+    pub(super) fn secret(&self) -> Result<SealingSecret, Failure> {
+        secret(&self.path.join(TOKEN_KEY), "remove it: another one is made, and a new token is asked for")
     }
 }
 
@@ -69,10 +72,10 @@ pub(super) fn archive(folder: &Path, store: &SqliteStore, options: ArchiveOption
 }
 
 /// The secret in a file, made once.
-fn secret(path: &Path, if_other: &str) -> Result<TokenCacheSecret, Failure> {
-    TokenCacheSecret::open_or_create(path).map_err(|error| {
+fn secret(path: &Path, if_other: &str) -> Result<SealingSecret, Failure> {
+    SealingSecret::open_or_create(path).map_err(|error| {
         let next = match error {
-            TokenCacheFileError::Content { .. } => if_other,
+            SealingSecretFileError::Content { .. } => if_other,
             _ => "check the folder, or pass another one with --data",
         };
         Failure::unable(causes(&error), next)
@@ -81,5 +84,5 @@ fn secret(path: &Path, if_other: &str) -> Result<TokenCacheSecret, Failure> {
 
 /// The database failed.
 pub(super) fn failed(error: &dyn std::error::Error) -> Failure {
-    Failure::unable(format_args!("biller.sqlite: {}", causes(error)), "check the disk, and start again")
+    Failure::unable(format_args!("{DATABASE}: {}", causes(error)), "check the disk, and start again")
 }

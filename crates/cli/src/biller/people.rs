@@ -63,7 +63,8 @@ pub(super) fn print(event: &Event, output: &mut Output) -> Result<(), Failure> {
                 "balance_gap" => "has balances and entries that differ by",
                 "day_incomplete" => "was not seen to the end of",
                 "currency_changed" => "changed its currency from",
-                _ => "changed its kind from",
+                "kind_changed" => "changed its kind from",
+                other => other,
             };
             (note.at, "notice", Style::Red, format!("account {} {said} {}", note.account, note.detail))
         }

@@ -113,9 +113,9 @@ pub(super) async fn run(command: &Command, folders: &Folders, output: &mut Outpu
         Command::Resume { endpoint } => {
             let was_stopped = outbox.resume_endpoint(endpoint, SystemClock.now()).await.map_err(failed)?;
             let what = if was_stopped { "resumed" } else { "was not stopped, and is not left alone any more" };
-            let due = outbox.counts(Some(endpoint)).await.map_err(failed)?.pending;
-            let due = counted(due, "message is", "messages are");
-            output.line(format_args!("{}: {what}; {due} due now", shown(endpoint.as_ref())))?;
+            let open = outbox.counts(Some(endpoint)).await.map_err(failed)?.pending;
+            let open = counted(open, "message is", "messages are");
+            output.line(format_args!("{}: {what}; {open} due now or under way", shown(endpoint.as_ref())))?;
         }
     }
     Ok(Outcome::Fine)

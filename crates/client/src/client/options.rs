@@ -1,7 +1,7 @@
 //! Options of a client.
 
 use crate::archive::Archive;
-use crate::sealing::TokenCacheSecret;
+use crate::sealing::SealingSecret;
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenCache, names};
 use bankrail_http::AddressError;
@@ -92,8 +92,8 @@ bankrail_values::options! {
         ///   into the cache before it and again after having waited for the rate limit. Clients that start at once on
         ///   an empty cache may each make a call. With [`ClientOptions::counters`] shared too, the limit of two calls a
         ///   second lets two of them go; the others wait, look again, and find the token if one was answered meanwhile.
-        pub(super) token_cache((Arc<dyn TokenCache>, TokenCacheSecret) => Some):
-            Option<(Arc<dyn TokenCache>, TokenCacheSecret)> = None,
+        pub(super) token_cache((Arc<dyn TokenCache>, SealingSecret) => Some):
+            Option<(Arc<dyn TokenCache>, SealingSecret)> = None,
         /// Where each answer of the statement endpoint with a 2xx status is kept as it came. Default: nowhere.
         pub(super) archive(Archive => Some): Option<Archive> = None,
         /// The clock of assertions, token lifetimes and limits. Default: the system's.

@@ -122,8 +122,7 @@ impl NewEntries {
 
     /// The currency of the account, which is that of its entries: as the report states it, if there is one report.
     fn account_currency(&self) -> Option<&CurrencyCode> {
-        let [report] = self.page.document.reports.as_slice() else { return None };
-        report.account.currency.as_ref()
+        self.page.report()?.account.currency.as_ref()
     }
 }
 

@@ -21,7 +21,8 @@ bankrail_values::options! {
         /// more accounts than that the last polls begin hours earlier. Default: 25, as the specification says.
         pub(super) calls_an_hour: usize = 25,
         /// Whether entries that are not booked are handed over too: pending ones and mere information, which are not
-        /// money of the account. An entry that is booked later is handed over then in either case, as another entry.
+        /// money of the account. An entry that is booked later is handed over then in either case, in place of the
+        /// pending one if that was handed over. Switched off, those that were are said to have vanished.
         /// Default: no.
         pub(super) unbooked: bool = false,
         /// How long a handler may take. After that it is dropped, which counts as a failure. Default: 30 s.

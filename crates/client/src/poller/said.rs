@@ -3,10 +3,14 @@
 use super::handler::NewEntries;
 use crate::measure;
 use bankrail_statement::{AccountNotice, EntryRelation};
+use bankrail_values::HyphenatedUuid;
 use std::collections::BTreeMap;
 
 /// How often each kind of notice is on a page, to be said when the page is recorded.
-pub(super) struct Said(BTreeMap<&'static str, u64>, String);
+pub(super) struct Said {
+    counts: BTreeMap<&'static str, u64>,
+    request_key: HyphenatedUuid,
+}
 
 /// What happens on ordinary days.
 const ORDINARY: [&str; 4] = ["may_replace", "replaced", "returned", "text_changed"];
@@ -31,13 +35,13 @@ impl Said {
             }
         }
         new.notices.iter().map(AccountNotice::kind).for_each(count);
-        Self(counts, new.request_key().to_string())
+        Self { counts, request_key: new.request_key() }
     }
 
     pub(super) fn tell(self, account: &str) {
-        for (notice, count) in self.0 {
+        let Self { counts, request_key } = self;
+        for (notice, count) in counts {
             measure::poll_notices(notice, count);
-            let request_key = &self.1;
             if ORDINARY.contains(&notice) {
                 tracing::info!(account, notice, count, %request_key, "earlier entries have changed");
             } else {

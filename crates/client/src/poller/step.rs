@@ -11,6 +11,7 @@ use crate::measure::{self, Polled};
 use crate::{StatementError, StatementPage, TokenError};
 use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
+use bankrail_rate_limit::{CallType, Window};
 use bankrail_statement::{
     AccountId, AccountPoll, EntryIdentity, EntryLinks, PageDecision, PollCommit, PollPosition, PollStep, PolledPage,
     Recorded, ReplyFinding, SortOrder, StatedAccount, StatementDay,
@@ -263,10 +264,11 @@ impl Poller {
     /// When a token is asked for again that was refused. Each such call counts, and the next one is refused too until
     /// somebody has mended something: then the limit of an hour must not be used up by all these accounts.
     fn after_refused_token(&self) -> Timestamp {
-        const OF_TEN_AN_HOUR: Duration = Duration::from_secs(360);
         const LONGEST: Duration = Duration::from_secs(1_800);
+        let of_one_call = |window: &Window| window.length() / window.limit();
+        let of_one_call = CallType::Token.default_windows().iter().map(of_one_call).max().unwrap_or_default();
         let accounts = u32::try_from(self.0.accounts.len()).unwrap_or(u32::MAX);
-        self.now().saturating_add(OF_TEN_AN_HOUR.saturating_mul(accounts).min(LONGEST))
+        self.now().saturating_add(of_one_call.saturating_mul(accounts).min(LONGEST))
     }
 
     /// How the account is polled before the end of its bank's day, if that is known.
@@ -356,10 +358,7 @@ impl Fetched {
         let ordered = received.order() != Some(SortOrder::Backward) && !received.findings.iter().any(disordered);
         let entries = polled_entries(&page, unbooked).map(EntryIdentity::of).collect();
         let links = polled_entries(&page, unbooked).map(EntryLinks::of).collect();
-        let stated = match page.document.reports.as_slice() {
-            [report] => StatedAccount::of(report),
-            _ => StatedAccount::default(),
-        };
+        let stated = page.report().map(StatedAccount::of).unwrap_or_default();
         let day = page.document.reports.first().and_then(StatementDay::of);
         let polled = PolledPage::new(received.page.clone(), entries).day(day).ordered(ordered);
         let polled = polled.links(links).stated(stated);

@@ -1,6 +1,6 @@
-//! The secret of a token cache in a file.
+//! A secret in a file.
 
-use super::{TokenCacheSecret, TokenCacheSecretError};
+use super::{SealingSecret, SealingSecretError};
 use crate::secret_file;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,17 +11,17 @@ use zeroize::Zeroizing;
 /// The bytes of the file that are read.
 const MOST: usize = 256;
 
-impl TokenCacheSecret {
+impl SealingSecret {
     /// Reads the secret from a file, in base64. If there is no such file, it is made with a new secret: whole from the
     /// moment that it has its name, and readable by its owner alone. Of several processes that make it at the same
     /// moment, all get the secret of the first.
     ///
     /// # Errors
-    /// [`TokenCacheFileError`] if the file cannot be read or made, or has something else in it. A file that is removed
-    /// is made anew; that costs one token call.
-    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, TokenCacheFileError> {
+    /// [`SealingSecretFileError`] if the file cannot be read or made, or has something else in it. A file that is
+    /// removed is made anew: what was sealed with the old secret cannot be opened any more.
+    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, SealingSecretFileError> {
         let path = path.as_ref();
-        let fault = |source| TokenCacheFileError::File { path: path.to_owned(), source };
+        let fault = |source| SealingSecretFileError::File { path: path.to_owned(), source };
         let text = match secret_file::read_text(path, MOST) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 create(path).map_err(fault)?;
@@ -30,19 +30,18 @@ impl TokenCacheSecret {
             read => read,
         };
         Self::from_base64(&text.map_err(fault)?)
-            .map_err(|source| TokenCacheFileError::Content { path: path.to_owned(), source })
+            .map_err(|source| SealingSecretFileError::Content { path: path.to_owned(), source })
     }
 }
 
 /// Makes the file, unless another process makes it first.
 fn create(path: &Path) -> io::Result<()> {
-    let secret =
-        Zeroizing::new(bankrail_values::random_bytes::<{ TokenCacheSecret::LEN }>().map_err(io::Error::other)?);
+    let secret = Zeroizing::new(bankrail_values::random_bytes::<{ SealingSecret::LEN }>().map_err(io::Error::other)?);
     let mut text = Zeroizing::new(STANDARD.encode(*secret));
     text.push('\n');
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // For its owner alone. Dropped without its own name, it is removed.
-    let mut file = tempfile::Builder::new().prefix(".token-cache-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".secret-").tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
@@ -51,10 +50,10 @@ fn create(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file of a token cache's secret that cannot be used.
+/// A file of a secret that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TokenCacheFileError {
+pub enum SealingSecretFileError {
     /// The file cannot be read or made.
     #[error("{}: cannot be read or made", .path.display())]
     File {
@@ -69,7 +68,7 @@ pub enum TokenCacheFileError {
         /// The file.
         path: PathBuf,
         /// The cause.
-        source: TokenCacheSecretError,
+        source: SealingSecretError,
     },
 }
 
@@ -83,10 +82,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token-cache.key");
         let secrets = std::thread::scope(|scope| {
-            let opening: Vec<_> = (0..8).map(|_| scope.spawn(|| TokenCacheSecret::open_or_create(&path))).collect();
+            let opening: Vec<_> = (0..8).map(|_| scope.spawn(|| SealingSecret::open_or_create(&path))).collect();
             opening.into_iter().map(|opened| *opened.join().unwrap().unwrap().as_bytes()).collect::<Vec<_>>()
         });
-        assert!(secrets.iter().all(|secret| *secret == secrets[0]) && secrets[0] != [0; TokenCacheSecret::LEN]);
+        assert!(secrets.iter().all(|secret| *secret == secrets[0]) && secrets[0] != [0; SealingSecret::LEN]);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
         #[cfg(unix)]
         {
@@ -102,12 +101,12 @@ mod tests {
         for (text, expected) in [("nonsense", "32 bytes in base64"), (&*"x".repeat(257), "expected at most 256 bytes")]
         {
             std::fs::write(&path, text).unwrap();
-            let error = causes(&TokenCacheSecret::open_or_create(&path).unwrap_err());
+            let error = causes(&SealingSecret::open_or_create(&path).unwrap_err());
             assert!(error.contains("token-cache.key: ") && error.contains(expected), "{error}");
             assert!(!error.contains("nonsense"), "{error}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
-        let error = TokenCacheSecret::open_or_create(folder.path().join("nowhere").join("key")).unwrap_err();
-        assert!(matches!(error, TokenCacheFileError::File { .. }), "{error}");
+        let error = SealingSecret::open_or_create(folder.path().join("nowhere").join("key")).unwrap_err();
+        assert!(matches!(error, SealingSecretFileError::File { .. }), "{error}");
     }
 }

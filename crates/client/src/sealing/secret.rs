@@ -1,30 +1,31 @@
-//! The secret that seals cached tokens, or an archive.
+//! The secret that seals what is kept in a store.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The secret that seals a customer's tokens in a [`TokenCache`](bankrail_client_assertion::token::TokenCache): 32
-/// random bytes, the same after a restart and in all processes that share the cache.
+/// The secret that seals what is kept in a store: a customer's tokens in a
+/// [`TokenCache`](bankrail_client_assertion::token::TokenCache), or the records of an [`Archive`](crate::Archive). It is
+/// 32 random bytes, the same after a restart and in all processes that share the store.
 ///
-/// - Keep it apart from the store, as the signing key is: who has both has the tokens.
-/// - Use it for nothing else. An [`Archive`](crate::Archive) has a secret of the same kind, and one of its own.
-/// - To replace it, start with another one. What was sealed with the old one is ignored and replaced, at the cost of
-///   one token call.
+/// - Keep it apart from the store, as the signing key is: who has both can read what was sealed.
+/// - Use it for one thing only: a cache of tokens and an archive have a secret each.
+/// - What was sealed with another one cannot be opened any more. For tokens that costs one token call; for an archive
+///   it is lost.
 /// - `Debug` shows none of it, and its memory is overwritten when it is dropped.
 ///
 /// ```
-/// use bankrail_client::TokenCacheSecret;
+/// use bankrail_client::SealingSecret;
 /// // As `openssl rand -base64 32` writes it.
-/// let secret = TokenCacheSecret::from_base64("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")?;
-/// assert_eq!(format!("{secret:?}"), "TokenCacheSecret(…)");
-/// # Ok::<(), bankrail_client::TokenCacheSecretError>(())
+/// let secret = SealingSecret::from_base64("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")?;
+/// assert_eq!(format!("{secret:?}"), "SealingSecret(…)");
+/// # Ok::<(), bankrail_client::SealingSecretError>(())
 /// ```
 #[derive(Clone)]
-pub struct TokenCacheSecret(Zeroizing<[u8; TokenCacheSecret::LEN]>);
+pub struct SealingSecret(Zeroizing<[u8; SealingSecret::LEN]>);
 
-impl TokenCacheSecret {
+impl SealingSecret {
     /// The length of a secret, in bytes.
     pub const LEN: usize = 32;
 
@@ -37,12 +38,12 @@ impl TokenCacheSecret {
     /// Reads 32 bytes in standard base64 with padding (RFC 4648 section 4). White space around the text is ignored.
     ///
     /// # Errors
-    /// [`TokenCacheSecretError`] for any other text. The error does not hold the text.
-    pub fn from_base64(text: &str) -> Result<Self, TokenCacheSecretError> {
-        let bytes = Zeroizing::new(STANDARD.decode(text.trim_ascii()).map_err(|_| TokenCacheSecretError)?);
+    /// [`SealingSecretError`] for any other text. The error does not hold the text.
+    pub fn from_base64(text: &str) -> Result<Self, SealingSecretError> {
+        let bytes = Zeroizing::new(STANDARD.decode(text.trim_ascii()).map_err(|_| SealingSecretError)?);
         let mut secret = Zeroizing::new([0; Self::LEN]);
         if bytes.len() != Self::LEN {
-            return Err(TokenCacheSecretError);
+            return Err(SealingSecretError);
         }
         secret.copy_from_slice(&bytes);
         Ok(Self(secret))
@@ -53,14 +54,14 @@ impl TokenCacheSecret {
     }
 }
 
-impl fmt::Debug for TokenCacheSecret {
+impl fmt::Debug for SealingSecret {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("TokenCacheSecret(…)")
+        out.write_str("SealingSecret(…)")
     }
 }
 
-/// Not the secret of a token cache.
+/// A text that is not a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected the secret of a token cache: 32 bytes in base64")]
+#[error("expected a secret of 32 bytes in base64")]
 #[non_exhaustive]
-pub struct TokenCacheSecretError;
+pub struct SealingSecretError;

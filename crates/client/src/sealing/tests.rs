@@ -22,9 +22,9 @@ fn the_cipher_is_aes_256_gcm() {
 
 #[test]
 fn a_secret_is_32_bytes_in_base64() {
-    let secret = TokenCacheSecret::from_base64(" AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n").unwrap();
+    let secret = SealingSecret::from_base64(" AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n").unwrap();
     assert_eq!(secret.as_bytes()[31], 31);
     for bad in ["", "AAEC", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", "not base64", &"A".repeat(64)] {
-        assert!(TokenCacheSecret::from_base64(bad).is_err(), "{bad:?}");
+        assert!(SealingSecret::from_base64(bad).is_err(), "{bad:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Received pages of a statement.
 
 use super::{StatementError, UnreadablePayload};
-use bankrail_camt052::{Document, Entry, Finding as DocumentFinding, Parsed, ReadOptions};
+use bankrail_camt052::{Document, Entry, Finding as DocumentFinding, Parsed, ReadOptions, Report};
 use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
 
@@ -23,6 +23,12 @@ impl StatementPage {
         request_key: HyphenatedUuid = self.received.request_key;
         /// The XML text as received.
         xml: &str = &self.received.payload;
+    }
+
+    /// The report, if there is exactly one.
+    pub(crate) fn report(&self) -> Option<&Report> {
+        let [report] = self.document.reports.as_slice() else { return None };
+        Some(report)
     }
 
     /// The entries of the document's reports, in their order.

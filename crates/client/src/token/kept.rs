@@ -1,7 +1,7 @@
 //! The client's tokens in a store: sealed before they leave it.
 
 use super::Token;
-use crate::sealing::{self, TokenCacheSecret, VERSION};
+use crate::sealing::{self, SealingSecret, VERSION};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{AccessToken, CachedToken, ScopeSet, TokenCache, TokenCacheKey};
 use bankrail_values::{StoreError, Timestamp};
@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 #[derive(Debug)]
 pub(crate) struct KeptTokens {
     cache: Arc<dyn TokenCache>,
-    secret: TokenCacheSecret,
+    secret: SealingSecret,
     key: TokenCacheKey,
     requested: ScopeSet,
 }
@@ -20,7 +20,7 @@ pub(crate) struct KeptTokens {
 impl KeptTokens {
     pub(crate) fn new(
         cache: Arc<dyn TokenCache>,
-        secret: TokenCacheSecret,
+        secret: SealingSecret,
         token_url: &str,
         customer: &CustomerCode,
         requested: &ScopeSet,

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use bankrail_client::receivers::ReceiversOptions;
 use bankrail_client::{
     Archive, ArchiveOptions, Client, ClientOptions, ImportError, Imported, PolledAccount, Poller, PollerOptions,
-    TokenCacheSecret,
+    SealingSecret,
 };
 use bankrail_mailbox::{ArchiveLabel, ArchiveRecord, ArchiveStore, OpaqueBytes};
 use bankrail_statement::AccountId;
@@ -19,8 +19,8 @@ use bankrail_webhook::MessageKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn secret(byte: u8) -> TokenCacheSecret {
-    TokenCacheSecret::from_bytes([byte; TokenCacheSecret::LEN])
+fn secret(byte: u8) -> SealingSecret {
+    SealingSecret::from_bytes([byte; SealingSecret::LEN])
 }
 
 pub(crate) fn kept() -> (SqliteStore, Archive) {
@@ -107,7 +107,7 @@ async fn polled(options: ClientOptions) -> (Bank, Client, usize) {
 #[tokio::test]
 async fn pages_are_kept_sealed_with_their_requests() {
     let (sqlite, archive) = kept();
-    let (_, client, handed_over) = polled(ClientOptions::new().archive(archive.clone())).await;
+    let (_, _client, handed_over) = polled(ClientOptions::new().archive(archive.clone())).await;
     assert_eq!(handed_over, 3);
     let records = archive.records(0, 10).await.unwrap();
     assert_eq!(records.iter().map(|record| record.number).collect::<Vec<_>>(), [1, 2]);
@@ -132,7 +132,6 @@ async fn pages_are_kept_sealed_with_their_requests() {
         moved.unwrap();
         assert_eq!(archive.find(1).await.unwrap_err().kind(), StoreErrorKind::Corrupt, "{column}");
     }
-    drop(client);
 }
 
 #[tokio::test]
@@ -141,7 +140,7 @@ async fn what_cannot_be_taken_in_is_said() {
     polled(ClientOptions::new().archive(archive.clone())).await;
     let account = AccountId::parse(ACCOUNTS[0]).unwrap();
     let label = ArchiveLabel::new(Archive::PAGE, ACCOUNTS[0], None, start());
-    // As an earlier version of this test's archive would have it: of no secret of ours.
+    // 64 bytes that this secret did not seal.
     sqlite.add(&label, &OpaqueBytes::from(vec![1; 64]), Timestamp::MIN, 1 << 20).await.unwrap();
     let again = store().await;
     let replay = archive.replay(&account, Default::default()).await.unwrap();

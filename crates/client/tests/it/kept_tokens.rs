@@ -3,7 +3,7 @@
 use crate::log::Log;
 use crate::provider::{KEY, Provider, Reply, request, start, token_text};
 use crate::tokens::until;
-use bankrail_client::{Client, Pacing, TokenCacheSecret, TokenError};
+use bankrail_client::{Client, Pacing, SealingSecret, TokenError};
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_rate_limit::MemoryCounters;
 use bankrail_stores::sqlite::SqliteStore;
@@ -67,8 +67,8 @@ impl TokenCache for Cache {
     }
 }
 
-fn secret(number: u8) -> TokenCacheSecret {
-    TokenCacheSecret::from_bytes([number; 32])
+fn secret(number: u8) -> SealingSecret {
+    SealingSecret::from_bytes([number; 32])
 }
 
 async fn world(tokens: u32) -> (Provider, Arc<ManualClock>, Arc<Cache>) {

@@ -4,7 +4,7 @@ use super::{CUSTOMER_KEY, Surroundings, print};
 use crate::both::API_KEY;
 use bankrail_client::receivers::{Delivery, Handlers, Receivers, ReceiversOptions};
 use bankrail_client::{
-    Client, ClientOptions, Credentials, NewEntries, PolledAccount, Poller, PollerOptions, TlsRoots, TokenCacheSecret,
+    Client, ClientOptions, Credentials, NewEntries, PolledAccount, Poller, PollerOptions, SealingSecret, TlsRoots,
 };
 use bankrail_http::serve::Server;
 use bankrail_mailbox::Schedule;
@@ -71,7 +71,7 @@ async fn poll(found: &Surroundings, store: SqliteStore) -> Infallible {
         .tls_roots(TlsRoots::OnlyPem(found.certificate()))
         .token_limits(Policy::unlimited())
         .statement_limits(Policy::unlimited())
-        .token_cache((store.clone(), TokenCacheSecret::from_bytes([7; 32])));
+        .token_cache((store.clone(), SealingSecret::from_bytes([7; 32])));
     let client = Client::new(credentials, &format!("https://localhost:{}", found.bank_port), options).unwrap();
     let account = PolledAccount::new(found.account.clone()).every(Duration::from_secs(1));
     let accounts = [account.max_entries(MaxEntries::new(20).unwrap())];

@@ -21,7 +21,7 @@ impl TokenCache for Nothing {
 }
 
 fn kept(secret: u8, url: &str) -> KeptTokens {
-    let secret = TokenCacheSecret::from_bytes([secret; 32]);
+    let secret = SealingSecret::from_bytes([secret; 32]);
     KeptTokens::new(Arc::new(Nothing), secret, url, &"C".parse().unwrap(), &"A B".parse().unwrap())
 }
 
