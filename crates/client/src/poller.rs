@@ -49,7 +49,8 @@ use tokio::time::Instant;
 ///   noticed.
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement calls. The account whose
-///   poll has been due for longest goes first. After five pages of an account, others that are due have their turn.
+///   poll has been due for longest goes first. After five pages of an account, others that are due have their turn. Of
+///   the calls of an hour ([`PollerOptions::calls_an_hour`]), an account gets its part, and what the others do not need.
 /// - A call that fails in a way that may pass is made again ([`PollerOptions::retry_schedule`]), not before the
 ///   service's `Retry-After`. That includes every failure to get a token and every answer that is neither a statement
 ///   nor the service's own error. A service that fails three times in a row to answer a cursor is asked for the first

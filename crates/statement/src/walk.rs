@@ -211,6 +211,13 @@ pub enum WalkError {
         /// The most pages of the walk.
         limit: usize,
     },
+    /// Pages follow each other that list nothing, or only entries that were on earlier pages of the walk. Only polls
+    /// ([`AccountPoll`](crate::AccountPoll)) judge this.
+    #[error("expected another entry on one of {pages} pages in a row, found none and a next page")]
+    NothingMore {
+        /// How many pages there were.
+        pages: usize,
+    },
     /// In one poll, walks had to begin again at the first page too often, because the service refused their cursors.
     #[error("expected a walk to reach the last page, found {walks} that had to begin again")]
     BeganAgain {

@@ -5,6 +5,7 @@ use super::error::PollError;
 use crate::StatementError;
 use bankrail_statement::AccountId;
 use bankrail_values::Timestamp;
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -118,7 +119,11 @@ pub(super) struct Row {
     /// How many failures there were since a page was recorded.
     pub(super) failures: u32,
     /// How many pages of the running poll were recorded.
-    pub(super) pages: u32,
+    pages: usize,
+    /// How many pages its last full walk had.
+    usual: usize,
+    /// When its last calls were, the last one last: at most those of a turn and of an hour.
+    calls: VecDeque<Timestamp>,
     pub(super) stopped_since: Option<Timestamp>,
     /// When the poller was made.
     polled_since: Timestamp,
@@ -130,7 +135,9 @@ pub(super) struct Row {
 
 /// How many pages of an account are fetched before others that are due have their turn, so that a statement without end
 /// leaves the others their share of the calls.
-const PAGES_OF_A_TURN: u32 = 5;
+const PAGES_OF_A_TURN: usize = 5;
+
+const HOUR: Duration = Duration::from_secs(3_600);
 
 /// The account whose page is fetched next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +157,8 @@ impl Board {
             due: now,
             failures: 0,
             pages: 0,
+            usual: 1,
+            calls: VecDeque::new(),
             stopped_since: None,
             polled_since: now,
             last_page: None,
@@ -177,6 +186,15 @@ impl Board {
         }
     }
 
+    /// How many of the calls of an hour an account may make: its part, or what the others leave of them.
+    pub(super) fn part(&self, index: usize, calls_an_hour: usize, accounts: &[PolledAccount]) -> usize {
+        let rows = self.lock();
+        let others = accounts.iter().zip(rows.iter()).enumerate().filter(|(other, _)| *other != index);
+        let usual = |(_, (polled, row)): (_, (&PolledAccount, &Row))| row.usual_calls(polled.every);
+        let left = calls_an_hour.saturating_sub(others.map(usual).fold(0, usize::saturating_add));
+        left.max(calls_an_hour / accounts.len().max(1)).max(PAGES_OF_A_TURN)
+    }
+
     /// The longest that an account has been without a page, and without a full walk.
     pub(super) fn longest_without(&self, now: Timestamp) -> (Duration, Duration) {
         let rows = self.lock();
@@ -193,6 +211,7 @@ impl Board {
     /// The clock has been set back by this much, so what was and what is due is earlier by its reading.
     pub(super) fn set_back(&self, by: Duration) {
         for row in self.lock().iter_mut() {
+            row.calls.iter_mut().for_each(|at| *at = at.saturating_sub(by));
             let times = [&mut row.stopped_since, &mut row.last_page, &mut row.last_poll, &mut row.last_full_walk];
             for at in times.into_iter().flatten().chain([&mut row.due, &mut row.polled_since]) {
                 *at = at.saturating_sub(by);
@@ -255,12 +274,39 @@ impl Row {
         self.stopped_since.take()
     }
 
-    /// The running poll goes on with another page: soon, unless it has had its turn and others are due.
-    pub(super) fn goes_on(&mut self, now: Timestamp) {
+    /// How many calls it makes in an hour: a full walk, and polls of one call.
+    fn usual_calls(&self, every: Duration) -> usize {
+        let polls = HOUR.as_secs() / every.as_secs().max(1);
+        self.usual.saturating_add(usize::try_from(polls).unwrap_or(usize::MAX)).saturating_sub(1)
+    }
+
+    /// A call was made.
+    pub(super) fn called(&mut self, now: Timestamp, most: usize) {
+        self.calls.push_back(now);
+        while self.calls.len() > most.max(PAGES_OF_A_TURN) {
+            self.calls.pop_front();
+        }
+    }
+
+    /// The running poll goes on with another page: soon, unless it has had its turn and others are due, or it has made
+    /// the calls of an hour that are its `part`.
+    pub(super) fn goes_on(&mut self, now: Timestamp, part: usize) {
         self.pages = self.pages.saturating_add(1);
         if self.pages.is_multiple_of(PAGES_OF_A_TURN) {
             self.due = now;
         }
-        self.state = AccountState::Waiting { until: now, reason: WaitReason::Turn };
+        let first = self.calls.len().checked_sub(part).and_then(|before| self.calls.get(before));
+        self.state = match first.map(|at| at.saturating_add(HOUR)).filter(|until| *until > now) {
+            Some(until) => AccountState::Waiting { until, reason: WaitReason::RateLimit },
+            None => AccountState::Waiting { until: now, reason: WaitReason::Turn },
+        };
+    }
+
+    /// A poll is complete.
+    pub(super) fn completed(&mut self, full: bool) {
+        if full {
+            self.usual = self.pages.saturating_add(1);
+        }
+        self.pages = 0;
     }
 }

@@ -87,7 +87,11 @@ impl Poller {
                 self.0.board.set(index, AccountState::Fetching);
                 let asked_at = self.now();
                 let request = polled.request(poll.cursor(asked_at).cloned());
-                match self.0.source.page(&request).await {
+                let answer = self.0.source.page(&request).await;
+                if !matches!(answer, Err(StatementError::HeldBack { .. })) {
+                    self.0.board.change(index, |row| row.called(asked_at, self.0.options.calls_an_hour));
+                }
+                match answer {
                     Ok(page) => Fetched::new(page, asked_at, self.0.options.unbooked),
                     Err(error) => {
                         let walker = Walker { poll, page: None, unanswered };
@@ -145,8 +149,11 @@ impl Poller {
                     measure::poll_resumed();
                 }
                 match poll.committed(commit) {
-                    Ok(PollStep::Fetch) => drop(self.0.board.change(index, |row| row.goes_on(now))),
-                    Ok(PollStep::Complete { .. }) => self.completed(index, &poll, polled.every),
+                    Ok(PollStep::Fetch) => {
+                        let part = self.0.board.part(index, options.calls_an_hour, &self.0.accounts);
+                        self.0.board.change(index, |row| row.goes_on(now, part));
+                    }
+                    Ok(PollStep::Complete { full }) => self.completed(index, &poll, full, polled.every),
                     Err(error) => {
                         self.stop(index, PollError::Walk(error));
                         return true;
@@ -277,12 +284,13 @@ impl Poller {
         Some(Plan { index, accounts: self.0.accounts.len(), calls_an_hour, ends_at: poll.day_ends_at()?, before })
     }
 
-    fn completed(&self, index: usize, poll: &AccountPoll, every: Duration) {
+    fn completed(&self, index: usize, poll: &AccountPoll, full: bool, every: Duration) {
         let now = self.now();
         measure::polled(Polled::Completed);
         let due = self.plan(index, poll).map_or(now.saturating_add(every), |plan| plan.next_poll(now, every));
         self.0.board.change(index, |row| {
-            (row.due, row.pages) = (due, 0);
+            row.due = due;
+            row.completed(full);
             row.state = AccountState::Waiting { until: row.due, reason: WaitReason::Interval };
             row.last_poll = Some(now);
             row.last_full_walk = poll.last_full_walk();
@@ -332,7 +340,7 @@ impl Poller {
         measure::polled(Polled::Stopped);
         let was_stopped = self.0.board.change(index, |row| {
             row.state = AccountState::Stopped { error: Arc::new(error), retry_at };
-            row.pages = 0;
+            row.completed(false);
             let was_stopped = row.stopped_since.is_some();
             row.stopped_since.get_or_insert(now);
             was_stopped
@@ -361,7 +369,8 @@ impl Fetched {
         let stated = page.report().map(StatedAccount::of).unwrap_or_default();
         let day = page.document.reports.first().and_then(StatementDay::of);
         let polled = PolledPage::new(received.page.clone(), entries).day(day).ordered(ordered);
-        let polled = polled.links(links).stated(stated);
+        let others = page.entries().count() - polled_entries(&page, unbooked).count();
+        let polled = polled.links(links).others(others).stated(stated);
         Self { asked_at, page: Arc::new(page), polled, handed_over: 0, overtaken: 0 }
     }
 }

@@ -515,6 +515,29 @@ async fn a_statement_without_end_leaves_the_others_their_calls() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn beside_a_statement_without_end_each_account_is_polled_when_it_is_due() {
+    let endless: Vec<Vec<u32>> = (0..600).map(|page| vec![page]).collect();
+    let endless: Vec<&[u32]> = endless.iter().map(Vec::as_slice).collect();
+    let others = ["000000000000002", "000000000000003"];
+    let bank = Bank::new(&[(A, &endless), (others[0], &[&[7]]), (others[1], &[&[7], &[8], &[9]])]);
+    bank.with(|table| (table.calls_an_hour, table.takes) = (Some(25), seconds(1)));
+    let polled = |account: &str, minutes: u64| PolledAccount::new(id(account)).every(seconds(60 * minutes));
+    let (poller, _) = poller(&bank, [polled(A, 10), polled(others[0], 20), polled(others[1], 60)]);
+    run_for(&poller, seconds(12 * 3_600)).await;
+    for (account, every) in [(others[0], 1_200), (others[1], 3_600)] {
+        let times = bank.times(account);
+        let longest = times.windows(2).map(|pair| pair[1] - pair[0]).max();
+        assert!(longest < Some(every + 60), "{account}: {times:?}");
+    }
+    // Of an hour's calls, the others need three each. After 100 pages it is stopped for an hour.
+    let hours = bank.times(A).into_iter().fold([0; 12], |mut hours, at| {
+        hours[usize::try_from(at / 3_600).unwrap()] += 1;
+        hours
+    });
+    assert_eq!(hours, [19, 19, 19, 19, 19, 5, 19, 19, 19, 19, 19, 5]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cursor_that_is_refused_or_fails_three_times_is_given_up() {
     let bank = Bank::new(&[(A, &[&[1], &[2]])]);
     let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);

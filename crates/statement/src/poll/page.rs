@@ -17,6 +17,7 @@ pub struct PolledPage {
     pub(super) day: Option<StatementDay>,
     pub(super) ordered: bool,
     pub(super) links: Vec<EntryLinks>,
+    pub(super) others: usize,
     pub(super) stated: StatedAccount,
 }
 
@@ -24,7 +25,7 @@ impl PolledPage {
     /// A page with the identities of its entries in their order.
     #[must_use]
     pub fn new(page: ReceivedPage, entries: Vec<EntryIdentity>) -> Self {
-        Self { page, entries, day: None, ordered: true, links: Vec::new(), stated: StatedAccount::default() }
+        Self { page, entries, day: None, ordered: true, links: Vec::new(), others: 0, stated: StatedAccount::default() }
     }
 
     /// Sets the day of the statement, as the page says it ([`StatementDay::of`]). Default: not known.
@@ -47,6 +48,13 @@ impl PolledPage {
     #[must_use]
     pub fn links(mut self, links: Vec<EntryLinks>) -> Self {
         self.links = links;
+        self
+    }
+
+    /// Sets how many entries the page lists beside these, such as pending ones that are not handed over. Default: none.
+    #[must_use]
+    pub fn others(mut self, others: usize) -> Self {
+        self.others = others;
         self
     }
 
@@ -152,6 +160,7 @@ pub(super) struct Delta {
     pub(super) day: Option<Date>,
     pub(super) day_changed: bool,
     pub(super) listed: Vec<EntryKey>,
+    pub(super) nothing: usize,
     pub(super) stated: StatedAccount,
     pub(super) after: Result<Step, WalkError>,
 }
@@ -164,6 +173,7 @@ impl Default for Delta {
             day: None,
             day_changed: false,
             listed: Vec::new(),
+            nothing: 0,
             stated: StatedAccount::default(),
             after: Ok(Step::Done),
         }

@@ -332,6 +332,38 @@ fn a_statement_that_does_not_end_is_an_error_and_its_pages_are_valid() {
 }
 
 #[test]
+fn a_walk_ends_when_five_pages_in_a_row_list_nothing_else() {
+    // What the first page lists, a page that lists something else, and what each further page lists.
+    let cases: [(&[EntryIdentity], &[EntryIdentity], &[EntryIdentity]); 3] = [
+        (&[named(1), named(2)], &[named(3)], &[named(2), named(1)]),
+        (&[named(1)], &[named(1), named(2)], &[named(1)]),
+        (&[], &[plain(1)], &[]),
+    ];
+    for (first, other, further) in cases {
+        let mut customer = Customer::new();
+        let pages = [first, further, further, further, other, further, further, further, further, further, other];
+        let end = (1..).zip(pages).find_map(|(number, entries)| {
+            let page = PolledPage::new(more(&number.to_string()), entries.to_vec());
+            let step = customer.step(|_| page);
+            (step != Ok(Some(PollStep::Fetch))).then_some((number, step))
+        });
+        assert_eq!(end, Some((10, Err(WalkError::NothingMore { pages: 5 }))), "{first:?}");
+        assert_eq!(customer.poll.cursor(start()), None, "{first:?}");
+    }
+    // Entries without a reference can be twins, entries that are not handed over are entries, and a last page ends a
+    // walk anyway.
+    for (entries, others) in [(vec![plain(1)], 0), (vec![named(1)], 1), (vec![], 1)] {
+        let mut customer = Customer::new();
+        for number in 1..20 {
+            let page = PolledPage::new(more(&number.to_string()), entries.clone()).others(others);
+            assert_eq!(customer.step(|_| page), Ok(Some(PollStep::Fetch)), "{entries:?}");
+        }
+    }
+    let mut customer = Customer::new();
+    assert_eq!(customer.poll(&[&[named(1)], &[], &[], &[], &[], &[]]), Ok(FULL));
+}
+
+#[test]
 fn a_statement_in_another_order_is_always_walked_in_full() {
     let mut customer = Customer::new();
     let pages: [&[EntryIdentity]; 2] = [&[plain(1)], &[plain(2)]];
