@@ -17,8 +17,7 @@ use bankrail::webhook::Message;
 use bankrail::webhook::history::{KeptHistory, follow_changes};
 use std::{env, error::Error, future::pending, future::ready, path::PathBuf, sync::Arc};
 
-const TABLE: &str =
-    "CREATE TABLE IF NOT EXISTS imported (account, id, amount, currency, booked_on, PRIMARY KEY (account, id))";
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS imported (account, id, amount, currency, day, UNIQUE (account, id))";
 const ADD: &str = "INSERT OR IGNORE INTO imported VALUES (?1, ?2, ?3, ?4, ?5)";
 const REMOVE: &str = "DELETE FROM imported WHERE account = ?1 AND id = ?2";
 
@@ -45,14 +44,10 @@ async fn main() -> Result<(), MainError> {
     let health = health.check("accounts", move || ready(polled.check())).prometheus(metrics);
     tokio::spawn(Operations::listen(address, health).await?.run(pending()));
 
-    let histories = store.histories();
+    let (histories, stop) = (store.histories(), || shutdown.clone().wanted());
     let print = |kept: KeptHistory| kept.ids.iter().for_each(|id| println!("{id} {}", kept.state()));
-    let stop = || shutdown.clone().wanted();
     let all = async { tokio::join!(poller.run(stop()), worker.run(stop()), server.run(stop())) };
-    tokio::select! {
-        _ = all => {}
-        error = follow_changes(&histories, 0, print) => return Err(error.into()),
-    }
+    tokio::select! { _ = all => {}, error = follow_changes(&histories, 0, print) => return Err(error.into()) }
     SqliteStore::clone(&store).close().await;
     Ok(())
 }
@@ -65,8 +60,7 @@ async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sy
             LedgerChange::Remove { id, .. } => sql.connection().execute(REMOVE, (account.as_str(), id)).map(drop),
             LedgerChange::Add(one) => {
                 let (amount, currency) = (one.amount.amount().to_string(), one.amount.currency());
-                let day = one.booked_on.map(|on| on.to_string());
-                let row = (account.as_str(), one.id, amount, currency.as_str(), day);
+                let row = (account.as_str(), one.id, amount, currency.as_str(), one.booked_on.map(|on| on.to_string()));
                 sql.connection().execute(ADD, row).map(drop)
             }
         })
