@@ -58,8 +58,7 @@ const PRINTED: [&str; 6] = [
     token      as account: there was no token for its statement\n  \
     omitted    count: refusals and duplicates that came faster than they could be printed\n\
     A member without a value is null. Members may be added; none changes its meaning.\n\n\
-    Exit status: 0 after Ctrl-C or SIGTERM, 1 if every account is stopped and nothing is received, or if --probe found \
-    something to change, 2 if it cannot start.\n\n\
+    Exit status: 0 after Ctrl-C or SIGTERM, 1 if --probe found something to change, 2 if it cannot start.\n\n\
     Examples:\n  \
     bankrail biller --connection connection.toml --probe\n  \
     bankrail biller --connection connection.toml\n  \
@@ -92,7 +91,7 @@ pub(crate) struct Arguments {
     /// archive
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=3650))]
     archive: Option<u64>,
-    /// Try what a statement needs, up to the statement itself, print what to change, and end
+    /// Try what a statement needs, print what to change, and end: with one statement call, of the first account
     #[arg(long, conflicts_with_all = ["no_poll", "json"])]
     probe: bool,
     /// The address to receive at, in place of that of the connection
@@ -154,7 +153,7 @@ async fn probe(arguments: &Arguments, connection: &Connection, output: &mut Outp
     let folder = Folder::open(arguments.data())?;
     let store = Arc::new(folder.store()?);
     let client = client(connection, &folder, &store, None)?;
-    let found = client.probe().await;
+    let found = client.probe(connection.accounts.first()).await;
     (*store).clone().close().await;
     found.to_string().lines().try_for_each(|line| output.line(line))?;
     Ok(if found.passed() { Outcome::Fine } else { Outcome::Findings })
@@ -204,7 +203,6 @@ async fn serve(arguments: &Arguments, connection: &Connection, output: &mut Outp
     };
     printer.print(&Event::Started(started), output)?;
 
-    let receives = receiving.is_some();
     // On a task of its own, so that a reader of the output that is slow delays nothing else.
     let mut all = tokio::spawn(async move {
         let receiving = async {
@@ -213,12 +211,12 @@ async fn serve(arguments: &Arguments, connection: &Connection, output: &mut Outp
             }
         };
         let polling = async {
-            match polling {
-                Some(polling) => polling.run(shutdown.clone(), receives).await,
-                None => Outcome::Fine,
+            if let Some(polling) = polling {
+                polling.run(shutdown.clone()).await;
             }
         };
-        tokio::join!(receiving, polling).1
+        tokio::join!(receiving, polling);
+        Outcome::Fine
     });
     let printed = printer.run(&mut all, output).await;
     all.abort();

@@ -18,6 +18,7 @@ use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH, is_reserved};
 use bankrail_jose::remote::RemoteSigner;
 use bankrail_jose::{CurrentKey, SigningKey};
 use bankrail_rate_limit::{CallType, MemoryCounters, Pacer, PacerOptions};
+use bankrail_statement::AccountId;
 use bankrail_values::{SecretString, excerpt};
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
@@ -134,14 +135,16 @@ impl Client {
         Ok(Self(Arc::new(Parts { tokens, statements, closing })))
     }
 
-    /// Tries what a statement needs, up to the statement itself, and says what to change: name, connection and TLS,
-    /// clock, API key and assertion, and scopes. For a first start, and for whoever looks for a fault.
+    /// Tries what a statement needs, and says what to change: name, connection and TLS, clock, API key and assertion,
+    /// scopes, and the service of statements. For a first start, and for whoever looks for a fault.
     ///
-    /// It takes a token from the cache, if there is one, and otherwise one of the token calls. Only if the service
-    /// refuses the assertion, it tries the two audiences that the service's metadata may name, if they are of the token
-    /// endpoint's own host, with a token call for each.
-    pub async fn probe(&self) -> Probe {
-        Probe::of(self.tokens()).await
+    /// - It takes a token from the cache, if there is one, and otherwise one of the token calls. Only if the service
+    ///   refuses the assertion, it tries the two audiences that the service's metadata may name, if they are of the
+    ///   token endpoint's own host, with a token call for each.
+    /// - Of an account it asks for the statement, which is one of the statement calls. Nothing else shows whether the
+    ///   token's scopes are enough. Without an account, the service is asked without a token, which uses up no call.
+    pub async fn probe(&self, account: Option<&AccountId>) -> Probe {
+        Probe::of(self.tokens(), self.statements(), account).await
     }
 
     /// Signs assertions with this key from now on, here and in all clones. The token at hand stays until it is renewed.

@@ -66,3 +66,5 @@ pub use sealing::{SealingSecret, SealingSecretError};
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementError, StatementPage, UnreadablePayload};
 #[cfg(feature = "statement")]
 pub use token::{Token, TokenError, TokenSource};
+#[cfg(feature = "statement")]
+pub use transport::AnswerForm;

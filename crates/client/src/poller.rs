@@ -50,7 +50,7 @@ use tokio::time::Instant;
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement calls. The account whose
 ///   poll has been due for longest goes first. After five pages of an account, others that are due have their turn. Of
-///   the calls of an hour ([`PollerOptions::calls_an_hour`]), an account gets its part, and what the others do not need.
+///   the calls of an hour ([`PageSource::calls_an_hour`]), an account gets its part, and what the others do not need.
 /// - A call that fails in a way that may pass is made again ([`PollerOptions::retry_schedule`]), not before the
 ///   service's `Retry-After`. That includes every failure to get a token and every answer that is neither a statement
 ///   nor the service's own error. A service that fails three times in a row to answer a cursor is asked for the first
@@ -66,7 +66,7 @@ use tokio::time::Instant;
 ///   and the hours before leave calls for that. After midnight the last cursor is asked once more; a statement of one
 ///   page has none. If that shows nothing of the old day, and its last minutes were not seen, this is said
 ///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)). Of more accounts than
-///   [`PollerOptions::calls_an_hour`], others each day are polled an hour or more before midnight.
+///   the calls of an hour, others each day are polled an hour or more before midnight.
 /// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
 ///
 /// Cheap to clone; clones share everything.
@@ -257,7 +257,7 @@ impl Poller {
     pub fn check(&self) -> Result<(), PollerFault> {
         let (mut stopped, mut stale) = (Vec::new(), Vec::new());
         let ages = self.0.board.ages(self.now());
-        let planned = plan::longest_wait(self.0.accounts.len(), self.0.options.calls_an_hour);
+        let planned = plan::longest_wait(self.0.accounts.len(), self.calls_an_hour());
         for ((polled, label), (is_stopped, age)) in self.0.accounts.iter().zip(&self.0.labels).zip(ages) {
             if is_stopped {
                 stopped.push(label.clone());
@@ -294,6 +294,11 @@ impl Poller {
 
     fn now(&self) -> Timestamp {
         self.0.source.now()
+    }
+
+    /// How many calls of an hour a plan counts on.
+    fn calls_an_hour(&self) -> usize {
+        self.0.source.calls_an_hour().unwrap_or(usize::MAX)
     }
 
     /// Waits for the next page and fetches it.

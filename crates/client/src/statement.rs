@@ -8,9 +8,10 @@ pub use error::{StatementError, UnreadablePayload};
 pub use page::{Statement, StatementPage};
 pub use pages::{FetchedPage, Pages};
 
+use crate::ExchangeError;
 use crate::archive::Archive;
 use crate::token::{Token, TokenSource};
-use crate::transport::{Caller, Remarks, Reply};
+use crate::transport::{AnswerForm, Caller, Remarks, Reply};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::ArchiveLabel;
 use bankrail_statement::{AccountId, Checkpoint, ErrorCode, StatementReply, StatementRequest};
@@ -57,7 +58,8 @@ impl StatementClient {
             }
             Err(error) => {
                 let exchange = if let StatementError::Transport(error) = error { Some(error) } else { None };
-                let remarks = Remarks { exchange, code: error.code(), advice: &error.advice() };
+                let (cause, advice) = (error.cause(), &*error.advice());
+                let remarks = Remarks { exchange, cause, code: error.code(), advice };
                 caller.failed("no statement", &error.facts(), &remarks);
             }
         }
@@ -104,6 +106,15 @@ impl StatementClient {
     /// The time by the client's clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.0.caller.now()
+    }
+
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.0.caller
+    }
+
+    /// The status of the answer to a request without a token, which is refused and counts as no call.
+    pub(crate) async fn unauthorized(&self) -> Result<u16, ExchangeError> {
+        self.0.caller.post_uncounted("application/json", b"{}").await.map(|reply| reply.status.as_u16())
     }
 
     async fn fetch(&self, request: &StatementRequest) -> Result<StatementPage, StatementError> {
@@ -163,10 +174,10 @@ impl StatementClient {
                 let title = error.title.as_deref().map(error::shortened);
                 Err(StatementError::Service { status, code, title, retry_at, request_key })
             }
-            (None, Some(source)) if reply.status.is_success() && reply.is_json => {
+            (None, Some(source)) if reply.status.is_success() && reply.form == AnswerForm::Json => {
                 Err(StatementError::Reply { status, request_key, source })
             }
-            _ => Err(StatementError::Unexpected { status, json: reply.is_json, retry_at, request_key }),
+            _ => Err(StatementError::Unexpected { status, form: reply.form, retry_at, request_key }),
         }
     }
 }

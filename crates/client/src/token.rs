@@ -7,7 +7,7 @@ mod source;
 
 pub use error::TokenError;
 pub(crate) use error::about_clock;
-pub(crate) use exchange::Exchange;
+pub(crate) use exchange::{Exchange, SCOPES};
 pub(crate) use kept::KeptTokens;
 pub use source::TokenSource;
 

@@ -1,9 +1,12 @@
 //! Calls of one endpoint: within its limits, without redirects, with a bounded answer, and no secret in an error.
 
 mod failure;
+mod form;
 mod report;
 
-pub(crate) use failure::{CallFacts, SERVICE_FAILED, SHOW_THE_SERVICE, after_comma, call_error, wait_until};
+pub use form::AnswerForm;
+
+pub(crate) use failure::{CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until};
 pub(crate) use report::{Failing, Remarks};
 
 use crate::exchange_error::{CallPhase, ExchangeError};
@@ -45,7 +48,7 @@ pub(crate) struct Reply {
     pub(crate) retry_after: Option<RetryAfter>,
     /// By how many seconds this side's clock is ahead of the answer's `Date`.
     pub(crate) clock_ahead: Option<i64>,
-    pub(crate) is_json: bool,
+    pub(crate) form: AnswerForm,
     /// Overwritten when dropped, because a token's answer is secret; for other answers this costs little.
     pub(crate) body: Zeroizing<Vec<u8>>,
 }
@@ -59,13 +62,8 @@ impl Caller {
         authorization: Option<HeaderValue>,
         body: Vec<u8>,
     ) -> Result<Reply, ExchangeError> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.extend(authorization.map(|value| (AUTHORIZATION, value)));
-        headers.extend([self.api_key.clone()]);
         let begun = Instant::now();
-        let request = self.http.post(self.endpoint.url().clone()).headers(headers).body(body);
+        let request = self.request(content_type, authorization, body);
         let call = admitted.send();
         let outcome = self.exchange(request).await;
         if let (Err(ExchangeError::Connect(_)), Some(call)) = (&outcome, call) {
@@ -73,6 +71,25 @@ impl Caller {
         }
         measure::called(self.name, outcome.as_ref().ok().map(|reply| reply.status), begun.elapsed());
         outcome
+    }
+
+    /// Posts `body` without a token: the service refuses that, and no limit counts it.
+    pub(crate) async fn post_uncounted(&self, content_type: &'static str, body: &[u8]) -> Result<Reply, ExchangeError> {
+        self.exchange(self.request(content_type, None, body.to_vec())).await
+    }
+
+    fn request(
+        &self,
+        content_type: &'static str,
+        authorization: Option<HeaderValue>,
+        body: Vec<u8>,
+    ) -> reqwest::RequestBuilder {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.extend(authorization.map(|value| (AUTHORIZATION, value)));
+        headers.extend([self.api_key.clone()]);
+        self.http.post(self.endpoint.url().clone()).headers(headers).body(body)
     }
 
     /// Asks for a document beside the endpoint, without the API key, which no limit counts.
@@ -93,7 +110,7 @@ impl Caller {
             request_key: RequestKey::from_headers(&head.headers).map(RequestKey::uuid),
             retry_after: RetryAfter::from_headers(&head.headers),
             clock_ahead: content::date(&head.headers).map(|date| self.now().unix_seconds() - date.unix_seconds()),
-            is_json: content::is_json_or_suffix(&head.headers),
+            form: AnswerForm::of(&head.headers),
             body: Zeroizing::new(Vec::new()),
         };
         let mut body = BodyReader::new(&head.headers, body);

@@ -4,7 +4,7 @@ use super::event::{Event, Trouble};
 use super::journal::{Journal, Teller};
 use super::keep;
 use crate::connection::statement_failure;
-use crate::failure::{Outcome, causes};
+use crate::failure::causes;
 use crate::text::counted;
 use bankrail::client::{
     AccountState, AccountStatus, Client, NewEntries, PageSource, PollError, PolledAccount, Poller, PollerOptions,
@@ -83,27 +83,21 @@ pub(super) fn poller(
 }
 
 impl Polling {
-    /// Polls until the program shall stop. If it does nothing else, it also ends when every account is stopped.
-    pub(super) async fn run(mut self, shutdown: Shutdown, receives: bool) -> Outcome {
+    /// Polls until the program shall stop.
+    pub(super) async fn run(mut self, shutdown: Shutdown) {
         let poller = self.poller.clone();
         let polling = poller.run(shutdown.wanted());
         let mut polling = std::pin::pin!(polling);
         loop {
             tokio::select! {
-                () = &mut polling => {
-                    self.watch();
-                    return Outcome::Fine;
-                }
-                () = tokio::time::sleep(WATCH) => {}
-            }
-            if self.watch() && !receives {
-                return Outcome::Findings;
+                () = &mut polling => return self.watch(),
+                () = tokio::time::sleep(WATCH) => self.watch(),
             }
         }
     }
 
-    /// Reports what has changed about the accounts. True if every one is stopped.
-    fn watch(&mut self) -> bool {
+    /// Reports what has changed about the accounts.
+    fn watch(&mut self) {
         let statuses = self.poller.status();
         // An account for which there is no room is reported at a later look.
         for status in statuses.iter().take_while(|_| self.teller.has_room()) {
@@ -112,8 +106,6 @@ impl Polling {
                 self.teller.tell(event);
             }
         }
-        let told = |id| self.told.get(id).is_some_and(|told| told.stopped);
-        statuses.iter().all(|status| matches!(status.state, AccountState::Stopped { .. }) && told(&status.account))
     }
 }
 

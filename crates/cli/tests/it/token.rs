@@ -79,7 +79,7 @@ fn a_refusal_is_one_line_with_what_to_do_next() {
     let (content_type, body) = ("text/html".to_owned(), b"<html>".to_vec());
     world.bank.fail(Endpoint::Token, Fault::Answer { status: 200, content_type, body });
     let line = world.run(&["token"], &[]).failed(1);
-    assert!(line.contains("not JSON") && line.contains("check the address"), "{line}");
+    assert!(line.contains("(HTML)") && line.contains("check the address"), "{line}");
     assert_eq!(world.bank.faults_left(), []);
 }
 
@@ -108,7 +108,7 @@ fn a_probe_says_what_to_change_before_anything_is_polled() {
     let run = world.run(&["biller", "--probe"], &[]);
     assert_eq!(run.status, 0, "{}", run.err);
     let steps: Vec<&str> = run.out.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
-    assert_eq!(steps, ["reach", "clock", "token", "scopes"], "{}", run.out);
+    assert_eq!(steps, ["reach", "clock", "token", "scopes", "account"], "{}", run.out);
     // The token is kept: another probe and the biller take the same one.
     assert_eq!(world.run(&["biller", "--probe"], &[]).status, 0);
     let tokens = world.bank.calls().into_iter().filter(|call| *call == "token 200").count();

@@ -196,6 +196,10 @@ impl PageSource for Replay {
         })
     }
 
+    fn calls_an_hour(&self) -> Option<usize> {
+        None
+    }
+
     fn now(&self) -> Timestamp {
         self.progress().now
     }

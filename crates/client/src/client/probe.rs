@@ -1,9 +1,11 @@
 //! What stands between a customer and its first statement.
 
-use crate::TokenError;
 use crate::exchange_error::CallPhase;
-use crate::token::{Exchange, Token, TokenSource, about_clock};
+use crate::statement::StatementClient;
+use crate::token::{Exchange, SCOPES, Token, TokenSource, about_clock};
+use crate::{StatementError, TokenError};
 use bankrail_client_assertion::Audience;
+use bankrail_statement::{AccountId, StatementRequest};
 use bankrail_values::json::{self, JsonLimits, JsonValue};
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +27,7 @@ pub struct Probe {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProbeStep {
-    /// Its name: `reach`, `clock`, `token` or `scopes`.
+    /// Its name: `reach`, `clock`, `token`, `scopes`, and `service` or `account`.
     pub name: &'static str,
     /// What was found, in words of this crate.
     pub found: String,
@@ -40,7 +42,7 @@ impl Probe {
         self.steps.iter().all(|step| step.advice.is_none())
     }
 
-    pub(super) async fn of(tokens: &TokenSource) -> Self {
+    pub(super) async fn of(tokens: &TokenSource, statements: &StatementClient, account: Option<&AccountId>) -> Self {
         let exchange = tokens.exchange();
         let mut steps = Vec::new();
         let Some(audiences) = reach(exchange, &mut steps).await else { return Self { steps } };
@@ -49,6 +51,7 @@ impl Probe {
                 let age = exchange.now().saturating_since(token.asked_at).as_secs();
                 steps.push(passed("token", format!("there is one, {age} s old")));
                 steps.push(scopes(exchange, &token));
+                steps.push(statement(statements, account).await);
             }
             Err(error) => steps.push(refused(exchange, &error, audiences).await),
         }
@@ -135,15 +138,36 @@ async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<Audienc
 }
 
 fn scopes(exchange: &Exchange, token: &Token) -> ProbeStep {
-    let missing: Vec<String> = exchange
-        .scopes
-        .iter()
-        .filter(|scope| !token.scopes.contains(scope.as_str()))
-        .map(ToString::to_string)
-        .collect();
-    if missing.is_empty() {
-        passed("scopes", token.scopes.to_string())
-    } else {
-        failed("scopes", format!("without {}", missing.join(" ")), "ask the service to grant them to the customer")
+    match exchange.missing_scopes(token).join(" ") {
+        missing if missing.is_empty() => passed("scopes", token.scopes.to_string()),
+        missing => failed("scopes", format!("without {missing}"), SCOPES),
     }
+}
+
+/// Asks for a statement: of the account with its token, and otherwise without a token, which no limit counts.
+async fn statement(statements: &StatementClient, account: Option<&AccountId>) -> ProbeStep {
+    let url = statements.caller().endpoint.url();
+    let error = match account {
+        Some(account) => match statements.page(&StatementRequest::new(account)).await {
+            Ok(page) => return passed("account", format!("a page of {} entries", page.entries().count())),
+            Err(error) => error,
+        },
+        None => match statements.unauthorized().await {
+            Ok(401) => return passed("service", format!("{url} asks for a token")),
+            Ok(status) => {
+                let advice = "check the address of the service: expected 401, as it is without a token";
+                return failed("service", format!("{url} answered {status}"), advice);
+            }
+            Err(error) => StatementError::Transport(error),
+        },
+    };
+    let cause = match &error {
+        StatementError::Transport(error) => Some(format!("{}: {}", error.phase(), error.cause())),
+        error => error.cause().map(Into::into),
+    };
+    let found = match cause {
+        Some(cause) => format!("{url} failed ({}): {cause}", error.kind()),
+        None => format!("{url} failed ({})", error.kind()),
+    };
+    failed(if account.is_some() { "account" } else { "service" }, found, error.advice())
 }

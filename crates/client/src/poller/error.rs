@@ -1,7 +1,7 @@
 //! Why an account is no longer polled.
 
 use crate::StatementError;
-use crate::transport::SHOW_THE_SERVICE;
+use crate::transport::show_the_service;
 use bankrail_statement::WalkError;
 use std::borrow::Cow;
 use std::error::Error;
@@ -44,7 +44,7 @@ impl PollError {
     pub fn advice(&self) -> Cow<'static, str> {
         match self {
             Self::Statement(error) => error.advice(),
-            Self::Walk(_) => SHOW_THE_SERVICE.into(),
+            Self::Walk(_) => show_the_service(None).into(),
             Self::Handler { .. } => "see why the handler fails".into(),
         }
     }

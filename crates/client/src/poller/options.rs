@@ -17,9 +17,6 @@ bankrail_values::options! {
         /// How long before the end of the bank's day each account is polled for the last time. It covers the difference
         /// of the clocks and the time of the calls. Default: 2 min.
         pub(super) last_poll: Duration = Duration::from_secs(120),
-        /// How many statement calls an hour the service allows, so that enough are left before the end of the day. Of
-        /// more accounts than that the last polls begin hours earlier. Default: 25, as the specification says.
-        pub(super) calls_an_hour: usize = 25,
         /// Whether entries that are not booked are handed over too: pending ones and mere information, which are not
         /// money of the account. An entry that is booked later is handed over then in either case, in place of the
         /// pending one if that was handed over. Switched off, those that were are said to have vanished.

@@ -40,7 +40,7 @@ impl Plan {
     /// another one shortly before.
     fn free_calls(self) -> Option<u32> {
         let free = self.calls_an_hour.saturating_sub(self.accounts.saturating_mul(2));
-        u32::try_from(free).ok().filter(|free| *free > 0)
+        (free > 0).then(|| u32::try_from(free).unwrap_or(u32::MAX))
     }
 
     /// The next poll after one that ended now.

@@ -1,6 +1,7 @@
 //! Where pages come from.
 
 use crate::{StatementClient, StatementError, StatementPage};
+use bankrail_rate_limit::Window;
 use bankrail_statement::StatementRequest;
 use bankrail_values::Timestamp;
 use std::future::Future;
@@ -17,6 +18,9 @@ pub trait PageSource: Send + Sync {
 
     /// The time by the source's clock, by which the poller polls.
     fn now(&self) -> Timestamp;
+
+    /// How many calls it takes in an hour, for all accounts; `None` if it has no limit.
+    fn calls_an_hour(&self) -> Option<usize>;
 }
 
 impl PageSource for StatementClient {
@@ -26,5 +30,15 @@ impl PageSource for StatementClient {
 
     fn now(&self) -> Timestamp {
         StatementClient::now(self)
+    }
+
+    /// As [`ClientOptions::statement_limits`](crate::ClientOptions::statement_limits) say.
+    fn calls_an_hour(&self) -> Option<usize> {
+        let of_an_hour = |window: &Window| {
+            let millis = u64::try_from(window.length().as_millis()).unwrap_or(u64::MAX).max(1);
+            u64::from(window.limit()).saturating_mul(3_600_000) / millis
+        };
+        let calls = self.caller().pacer.policy().windows().iter().map(of_an_hour).min()?;
+        Some(usize::try_from(calls).unwrap_or(usize::MAX))
     }
 }

@@ -122,7 +122,7 @@ pub(super) struct Row {
     pages: usize,
     /// How many pages its last full walk had.
     usual: usize,
-    /// When its last calls were, the last one last: at most those of a turn and of an hour.
+    /// When its calls of the last hour were, the last one last.
     calls: VecDeque<Timestamp>,
     pub(super) stopped_since: Option<Timestamp>,
     /// When the poller was made.
@@ -281,21 +281,20 @@ impl Row {
     }
 
     /// A call was made.
-    pub(super) fn called(&mut self, now: Timestamp, most: usize) {
+    pub(super) fn called(&mut self, now: Timestamp) {
         self.calls.push_back(now);
-        while self.calls.len() > most.max(PAGES_OF_A_TURN) {
-            self.calls.pop_front();
-        }
+        self.calls.retain(|at| now.saturating_since(*at) < HOUR);
     }
 
     /// The running poll goes on with another page: soon, unless it has had its turn and others are due, or it has made
-    /// the calls of an hour that are its `part`.
-    pub(super) fn goes_on(&mut self, now: Timestamp, part: usize) {
+    /// the calls of an hour that are its `part`, if they are limited.
+    pub(super) fn goes_on(&mut self, now: Timestamp, part: Option<usize>) {
         self.pages = self.pages.saturating_add(1);
         if self.pages.is_multiple_of(PAGES_OF_A_TURN) {
             self.due = now;
         }
-        let first = self.calls.len().checked_sub(part).and_then(|before| self.calls.get(before));
+        let before = part.and_then(|part| self.calls.len().checked_sub(part));
+        let first = before.and_then(|before| self.calls.get(before));
         self.state = match first.map(|at| at.saturating_add(HOUR)).filter(|until| *until > now) {
             Some(until) => AccountState::Waiting { until, reason: WaitReason::RateLimit },
             None => AccountState::Waiting { until: now, reason: WaitReason::Turn },

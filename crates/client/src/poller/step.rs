@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::said::Said;
 use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
-use super::{Poller, PollerOptions, Slots};
+use super::{Poller, Slots};
 use crate::measure::{self, Polled};
 use crate::{StatementError, StatementPage, TokenError};
 use bankrail_camt052::{Entry, EntryStatus};
@@ -89,7 +89,7 @@ impl Poller {
                 let request = polled.request(poll.cursor(asked_at).cloned());
                 let answer = self.0.source.page(&request).await;
                 if !matches!(answer, Err(StatementError::HeldBack { .. })) {
-                    self.0.board.change(index, |row| row.called(asked_at, self.0.options.calls_an_hour));
+                    self.0.board.change(index, |row| row.called(asked_at));
                 }
                 match answer {
                     Ok(page) => Fetched::new(page, asked_at, self.0.options.unbooked),
@@ -150,7 +150,8 @@ impl Poller {
                 }
                 match poll.committed(commit) {
                     Ok(PollStep::Fetch) => {
-                        let part = self.0.board.part(index, options.calls_an_hour, &self.0.accounts);
+                        let calls = self.0.source.calls_an_hour();
+                        let part = calls.map(|calls| self.0.board.part(index, calls, &self.0.accounts));
                         self.0.board.change(index, |row| row.goes_on(now, part));
                     }
                     Ok(PollStep::Complete { full }) => self.completed(index, &poll, full, polled.every),
@@ -280,7 +281,7 @@ impl Poller {
 
     /// How the account is polled before the end of its bank's day, if that is known.
     fn plan(&self, index: usize, poll: &AccountPoll) -> Option<Plan> {
-        let PollerOptions { calls_an_hour, last_poll: before, .. } = self.0.options;
+        let (calls_an_hour, before) = (self.calls_an_hour(), self.0.options.last_poll);
         Some(Plan { index, accounts: self.0.accounts.len(), calls_an_hour, ends_at: poll.day_ends_at()?, before })
     }
 
@@ -313,7 +314,8 @@ impl Poller {
         });
         let Some((failures, until)) = failures else { return now };
         measure::polled(Polled::Retried);
-        tracing::warn!(account = self.label(index), failures, %until, %reason, "trying again later");
+        // What failed was said where it failed.
+        tracing::info!(account = self.label(index), failures, %until, %reason, "trying again later");
         until
     }
 

@@ -7,7 +7,7 @@ use super::handler::BoxError;
 use super::sink::{Patience, Plain, Sink};
 use super::source::{PageFuture, PageSource};
 use super::*;
-use crate::{CallPhase, ExchangeError, StatementError, StatementPage};
+use crate::{AnswerForm, CallPhase, ExchangeError, StatementError, StatementPage};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
@@ -167,6 +167,10 @@ impl PageSource for Bank {
             tokio::time::sleep(self.with(|table| table.takes)).await;
             self.answer(request)
         })
+    }
+
+    fn calls_an_hour(&self) -> Option<usize> {
+        self.with(|table| table.calls_an_hour)
     }
 
     fn now(&self) -> Timestamp {
@@ -371,7 +375,7 @@ async fn what_may_pass_is_tried_again_and_not_before_its_time() {
         [
             StatementError::Transport(ExchangeError::TimedOut { after: seconds(60), phase: CallPhase::Answer }),
             StatementError::Unauthorized { code: None, request_key: None },
-            StatementError::Unexpected { status: 503, json: false, retry_at: None, request_key: None },
+            StatementError::Unexpected { status: 503, form: AnswerForm::Html, retry_at: None, request_key: None },
             service(500, ErrorCode::INTERNAL),
             StatementError::TooManyCalls { retry_at: later(300), code: None, request_key: None },
             StatementError::HeldBack { retry_at: later(500) },
@@ -419,8 +423,11 @@ async fn what_cannot_pass_stops_the_account_alone() {
 #[tokio::test(start_paused = true)]
 async fn answers_that_are_not_the_services_pass() {
     let bank = Bank::new(&[(A, &[&[1]])]);
-    let stray = |status, json| StatementError::Unexpected { status, json, retry_at: None, request_key: None };
-    bank.fail(A, [stray(403, false), stray(404, true), stray(302, false), other_shape()]);
+    let stray = |status, form| StatementError::Unexpected { status, form, retry_at: None, request_key: None };
+    bank.fail(
+        A,
+        [stray(403, AnswerForm::Html), stray(404, AnswerForm::Json), stray(302, AnswerForm::Other), other_shape()],
+    );
     let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
     run_for(&poller, seconds(60)).await;
     assert_eq!((bank.times(A).len(), handed.amounts(A).len()), (5, 1));

@@ -2,7 +2,7 @@
 
 use crate::ExchangeError;
 use crate::token::TokenError;
-use crate::transport::{CallFacts, SERVICE_FAILED, SHOW_THE_SERVICE, after_comma, call_error, wait_until};
+use crate::transport::{AnswerForm, CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until};
 use bankrail_camt052::ReadError;
 use bankrail_statement::{AccountId, ErrorCode, ReplyError, WalkError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
@@ -84,13 +84,13 @@ pub enum StatementError {
         request_key: Option<HyphenatedUuid>,
     },
     /// An answer that does not come from the statement endpoint, such as a redirect, an HTML page or a bare status.
-    #[error("expected a statement, found an answer of status {status}{}", if *json { "" } else { " that is not JSON" })]
+    #[error("expected a statement, found an answer of status {status} ({form})")]
     #[non_exhaustive]
     Unexpected {
         /// The HTTP status.
         status: u16,
-        /// Whether its content type is JSON.
-        json: bool,
+        /// What it looks like.
+        form: AnswerForm,
         /// The time of the service's `Retry-After`, cut to
         /// [`ClientOptions::longest_hold`](crate::ClientOptions::longest_hold).
         retry_at: Option<Timestamp>,
@@ -173,15 +173,39 @@ impl StatementError {
             }
             Self::Service { retry_at: Some(retry_at), .. } => return wait_until(*retry_at),
             Self::Service { .. } if self.is_retryable() => SERVICE_FAILED,
-            Self::Service { code, .. } if code.as_ref() == Some(&ErrorCode::VALIDATION) => SHOW_THE_SERVICE,
+            Self::Service { code, request_key, .. } if code.as_ref() == Some(&ErrorCode::VALIDATION) => {
+                show_the_service(*request_key)
+            }
+            Self::Service { status: 403, .. } => {
+                "ask the service to let the customer ask for statements: its scopes and accounts"
+            }
+            Self::Service { status: 404 | 405, .. } => "check the address of the service: it has no statements there",
             Self::Service { .. } => "ask the service what the code means",
             Self::Unexpected { status, .. } if *status >= 500 => SERVICE_FAILED,
             Self::Unexpected { .. } => "check the address of the service, and what stands between here and there",
-            Self::Reply { .. } | Self::Payload(_) | Self::Walk(_) => SHOW_THE_SERVICE,
+            Self::Reply { request_key, .. } => show_the_service(*request_key),
+            Self::Payload(_) | Self::Walk(_) => show_the_service(self.request_key()),
             Self::NotStored { .. } => "call `stored` for each page",
             Self::Closed => "nothing: this client was closed",
         }
         .into()
+    }
+
+    /// What is wrong with the answer, in words of this crate.
+    pub(crate) fn cause(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Unexpected { form, .. } => form.cause().into(),
+            Self::Reply { source, .. } => match source {
+                ReplyError::Json(_) => "the answer is no acceptable JSON".into(),
+                ReplyError::RequestKey { .. } => "the request key is malformed".into(),
+                ReplyError::OtherAccount { .. } => "the statement is of another account".into(),
+                ReplyError::Findings { .. } => "the answer has findings, which were denied".into(),
+                named => named.to_string().into(),
+            },
+            Self::Payload(_) => "the document is unreadable".into(),
+            Self::Walk(error) => error.to_string().into(),
+            _ => return None,
+        })
     }
 
     /// True if the service does not know the account (`EC20001`).

@@ -1,7 +1,7 @@
 //! Errors of a token call.
 
 use crate::ExchangeError;
-use crate::transport::{CallFacts, SERVICE_FAILED, SHOW_THE_SERVICE, after_comma, call_error, wait_until};
+use crate::transport::{AnswerForm, CallFacts, SERVICE_FAILED, after_comma, call_error, show_the_service, wait_until};
 use bankrail_client_assertion::token::{TokenErrorCode, TokenResponseError};
 use bankrail_values::{HyphenatedUuid, Timestamp};
 use std::borrow::Cow;
@@ -84,14 +84,15 @@ pub enum TokenError {
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
-    /// An answer that does not come from the token endpoint, such as a redirect or an HTML page.
-    #[error("expected a token, found an answer of status {status}{}", if *json { "" } else { " that is not JSON" })]
+    /// An answer that does not come from the token endpoint, such as a redirect, an HTML page, or 404 without an error
+    /// of the service.
+    #[error("expected a token, found an answer of status {status} ({form})")]
     #[non_exhaustive]
     Unexpected {
         /// The HTTP status.
         status: u16,
-        /// Whether its content type is JSON.
-        json: bool,
+        /// What it looks like.
+        form: AnswerForm,
         /// The key of the call.
         request_key: Option<HyphenatedUuid>,
     },
@@ -136,6 +137,20 @@ impl TokenError {
         }
     }
 
+    /// What is wrong with the answer, in words of this crate.
+    pub(crate) fn cause(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Unexpected { form, .. } => form.cause().into(),
+            Self::Response { source, .. } => match source {
+                TokenResponseError::Json(_) => "the answer is no acceptable JSON".into(),
+                TokenResponseError::TokenType { .. } => "the token type is not Bearer".into(),
+                TokenResponseError::Member { .. } => source.to_string().into(),
+                _ => "a member of the token response is malformed".into(),
+            },
+            _ => return None,
+        })
+    }
+
     /// Whether another audience may be accepted.
     pub(crate) fn is_audience_suspect(&self) -> bool {
         let Self::Refused { status, code, description, clock_ahead, .. } = self else { return false };
@@ -161,7 +176,7 @@ impl TokenError {
             Self::Unexpected { .. } => {
                 "check the address of the token endpoint, and what stands between here and there"
             }
-            Self::Response { .. } => SHOW_THE_SERVICE,
+            Self::Response { request_key, .. } => show_the_service(*request_key),
             Self::Closed => "nothing: this client was closed",
             Self::Abandoned => "nothing: this program is ending",
         }
@@ -217,7 +232,9 @@ impl Suspect {
             Self::SigningKey => {
                 "check that the service has the public half of the signing key, and that its id is the arranged one"
             }
-            Self::Assertion => "check customer code, audience, signing key and its id, and the clock of this machine",
+            Self::Assertion => {
+                "check customer code, audience, signing key and its id, and the clock of this machine; a probe says more"
+            }
             Self::Request => "compare the request with what the service expects",
         }
         .into()

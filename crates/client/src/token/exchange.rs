@@ -1,10 +1,10 @@
 //! The token call.
 
-use super::{KeptTokens, Token, TokenError};
+use super::{KeptTokens, Token, TokenError, about_clock};
 use crate::client::AssertionKey;
 use crate::exchange_error::cause;
 use crate::pace::Admitted;
-use crate::transport::{Caller, Remarks, Reply};
+use crate::transport::{AnswerForm, Caller, Remarks, Reply};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, ScopeSet, TokenErrorBody, TokenRequest, TokenResponse, TokenResponseError,
 };
@@ -15,6 +15,9 @@ use bankrail_statement::ErrorCode;
 use bankrail_values::{SecretString, Timestamp, excerpt};
 use http::StatusCode;
 use std::sync::Arc;
+
+/// What to do about scopes that a token lacks.
+pub(crate) const SCOPES: &str = "ask the service to grant them to the customer";
 
 /// What a token call needs.
 pub(crate) struct Exchange {
@@ -85,6 +88,7 @@ impl Exchange {
         let assertion = self.sign(assertion, asked_at).await?;
         let form = TokenRequest::new(assertion, self.scopes.clone()).to_form();
         let reply = self.caller.post(admitted, FORM_CONTENT_TYPE, None, form.into_bytes()).await;
+        let clock_ahead = reply.as_ref().ok().and_then(|reply| reply.clock_ahead);
         let outcome = reply.map_err(TokenError::Transport).and_then(|reply| self.read(&reply, asked_at));
         match &outcome {
             Ok(token) => {
@@ -94,14 +98,26 @@ impl Exchange {
                     expires_at = %token.expires_at,
                     "token obtained"
                 );
+                if let Some(advice) = clock_ahead.and_then(about_clock) {
+                    tracing::warn!(%advice, "the clocks differ");
+                }
+                let missing = self.missing_scopes(token);
+                if !missing.is_empty() {
+                    tracing::warn!(missing = %missing.join(" "), advice = SCOPES, "the token lacks scopes");
+                }
             }
             Err(error) => {
                 let exchange = if let TokenError::Transport(error) = error { Some(error) } else { None };
-                let remarks = Remarks { exchange, code: None, advice: &error.advice() };
+                let remarks = Remarks { exchange, cause: error.cause(), code: None, advice: &error.advice() };
                 self.caller.failed("no token", &error.facts(), &remarks);
             }
         }
         outcome
+    }
+
+    /// The scopes that were asked for and that the token does not have.
+    pub(crate) fn missing_scopes(&self, token: &Token) -> Vec<&str> {
+        self.scopes.iter().map(|scope| scope.as_str()).filter(|scope| !token.scopes.contains(scope)).collect()
     }
 
     async fn sign(&self, assertion: &AssertionBuilder, now: Timestamp) -> Result<SecretString, TokenError> {
@@ -129,7 +145,7 @@ impl Exchange {
     }
 
     fn read(&self, reply: &Reply, asked_at: Timestamp) -> Result<Token, TokenError> {
-        let Reply { status, request_key, is_json, clock_ahead, .. } = *reply;
+        let Reply { status, request_key, form, clock_ahead, .. } = *reply;
         let unreadable = match status {
             StatusCode::OK => match TokenResponse::from_json(&reply.body) {
                 Ok(response) => {
@@ -148,7 +164,8 @@ impl Exchange {
         };
         // Under any status, as on the statement endpoint.
         let error = TokenErrorBody::from_json(&reply.body).ok();
-        let is_error = error.is_some() || status.is_client_error();
+        let is_refusal = matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let is_error = error.is_some() || is_refusal;
         let description = error.as_ref().and_then(|error| error.error_description.as_deref()).map(excerpt);
         let code = error.map(|error| error.error);
         if status == StatusCode::TOO_MANY_REQUESTS {
@@ -166,11 +183,11 @@ impl Exchange {
         }
         Err(match unreadable {
             // A page of some proxy.
-            Some(TokenResponseError::Json(_)) if !is_json => {
-                TokenError::Unexpected { status, json: false, request_key }
+            Some(TokenResponseError::Json(_)) if form != AnswerForm::Json => {
+                TokenError::Unexpected { status, form, request_key }
             }
             Some(source) => TokenError::Response { request_key, source },
-            None => TokenError::Unexpected { status, json: is_json, request_key },
+            None => TokenError::Unexpected { status, form, request_key },
         })
     }
 }

@@ -12,7 +12,12 @@ pub(crate) fn after_comma(code: &Option<impl ToString>) -> String {
 /// What to check when the fault is the service's.
 pub(crate) const SERVICE_FAILED: &str = "try again later; the fault is the service's";
 /// What to do when the service's answer is not what was arranged.
-pub(crate) const SHOW_THE_SERVICE: &str = "show the service this error with its request key";
+pub(crate) fn show_the_service(request_key: Option<HyphenatedUuid>) -> &'static str {
+    match request_key {
+        Some(_) => "show the service this error with its request key",
+        None => "show the service this error, and say when the call was",
+    }
+}
 
 /// What to do about a call that comes too early.
 pub(crate) fn wait_until(at: Timestamp) -> Cow<'static, str> {

@@ -3,6 +3,7 @@
 use super::{CallFacts, Caller};
 use crate::ExchangeError;
 use bankrail_statement::ErrorCode;
+use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The kind of the last failure, and how many calls of an endpoint have failed one after the other.
@@ -13,6 +14,8 @@ pub(crate) struct Failing(Mutex<(&'static str, u32)>);
 pub(crate) struct Remarks<'a> {
     /// Why there was no answer, if there was none.
     pub(crate) exchange: Option<&'a ExchangeError>,
+    /// What is wrong with the answer, in words of this crate.
+    pub(crate) cause: Option<Cow<'static, str>>,
     pub(crate) code: Option<&'a ErrorCode>,
     /// What to check.
     pub(crate) advice: &'a str,
@@ -36,6 +39,7 @@ impl Caller {
             failing.1 = failing.1.saturating_add(1);
             failing.1
         };
+        let cause = remarks.exchange.map(ExchangeError::cause).or(remarks.cause.as_deref());
         macro_rules! say {
             ($level:ident) => {
                 tracing::$level!(
@@ -46,7 +50,7 @@ impl Caller {
                     code = remarks.code.filter(|code| code.is_well_formed()).map(tracing::field::display),
                     url = %self.endpoint.url(),
                     phase = remarks.exchange.map(|error| tracing::field::display(error.phase())),
-                    cause = remarks.exchange.map(|error| tracing::field::display(error.cause())),
+                    cause = cause.map(tracing::field::display),
                     advice = %remarks.advice,
                     failures,
                     "{what}"

@@ -21,16 +21,19 @@ fn step<'a>(probe: &'a Probe, name: &str) -> &'a ProbeStep {
 #[tokio::test]
 async fn a_free_way_takes_one_token_call_and_no_statement_call() {
     let (provider, client, _) = Provider::client().await;
-    provider.statements(no_metadata()).tokens([Reply::token(1, 3600)]);
+    let refused = || Reply::new(401, "");
+    provider.statements(no_metadata()).statements([refused()]).tokens([Reply::token(1, 3600)]);
     for _ in 0..2 {
-        let probe = client.probe().await;
+        let probe = client.probe(None).await;
         assert!(probe.passed(), "{probe}");
         let names: Vec<&str> = probe.steps.iter().map(|step| step.name).collect();
-        assert_eq!(names, ["reach", "clock", "token", "scopes"]);
+        assert_eq!(names, ["reach", "clock", "token", "scopes", "service"]);
         assert!(probe.to_string().lines().all(|line| line.starts_with("ok    ")), "{probe}");
-        provider.statements(no_metadata());
+        provider.statements(no_metadata()).statements([refused()]);
     }
-    assert_eq!((provider.token_calls().len(), provider.statement_calls().len()), (1, 0));
+    assert_eq!(provider.token_calls().len(), 1);
+    let calls = provider.statement_calls();
+    assert_eq!(calls.iter().map(|call| call.header("authorization")).collect::<Vec<_>>(), ["", ""]);
     let documents = provider.calls().into_iter().filter(|call| call.path.starts_with("/.well-known/"));
     assert!(documents.clone().count() == 4 && documents.clone().all(|call| call.header("apikey").is_empty()));
 }
@@ -45,7 +48,7 @@ async fn an_audience_that_the_service_names_is_tried_and_told() {
     provider.statements([Reply::new(200, metadata)]);
     let refused = || timely(401, r#"{"error":"invalid_client"}"#);
     provider.tokens([refused(), Reply::token(1, 3600)]);
-    let probe = client.probe().await;
+    let probe = client.probe(None).await;
     assert!(!probe.passed());
     let advice = step(&probe, "token").advice.as_deref().unwrap();
     assert_eq!(advice, format!("set the audience to \"{origin}/issuer\", with which there is one"));
@@ -60,7 +63,7 @@ async fn an_audience_of_another_host_is_named_and_not_signed() {
     let metadata = r#"{"issuer":"https://real.bank.example","token_endpoint":"https://real.bank.example/v1.0/auth"}"#;
     provider.statements([Reply::new(200, metadata)]);
     provider.tokens([timely(401, r#"{"error":"invalid_client"}"#), Reply::token(1, 3600)]);
-    let probe = client.probe().await;
+    let probe = client.probe(None).await;
     let advice = step(&probe, "token").advice.as_deref().unwrap();
     assert!(advice.contains("the service names the audiences [\"https://real.bank.example\","), "{advice}");
     assert_eq!(provider.token_calls().len(), 1);
@@ -80,7 +83,7 @@ async fn what_stands_in_the_way_is_named() {
     let late = Reply::new(404, "").header("date", "Sat, 21 Nov 2026 05:00:00 GMT");
     provider.statements([late.clone(), late]);
     provider.tokens([timely(401, "")]);
-    let probe = client.probe().await;
+    let probe = client.probe(None).await;
     assert_eq!(
         step(&probe, "clock").advice.as_deref(),
         Some("set the clock of this machine: it is 3600 s ahead of the service's")
@@ -91,19 +94,34 @@ async fn what_stands_in_the_way_is_named() {
     let metadata = format!(r#"{{"issuer":"{}"}}"#, provider.url());
     let described = r#"{"error":"invalid_client","error_description":"unknown API key"}"#;
     provider.statements([Reply::new(200, metadata)]).tokens([timely(401, described)]);
-    let probe = client.probe().await;
+    let probe = client.probe(None).await;
     assert_eq!(step(&probe, "token").advice.as_deref(), Some("check the API key and the name of its header"));
     assert_eq!(provider.token_calls().len(), 1, "no other audience is tried");
 
     let (provider, client, clock) = Provider::client().await;
     let token = crate::provider::token_text(1);
     let scope = format!(r#"{{"access_token":"{token}","token_type":"Bearer","expires_in":60,"scope":"OTHER"}}"#);
-    provider.statements(no_metadata()).tokens([Reply::new(200, scope)]);
-    let probe = client.probe().await;
+    let page = Reply::new(404, "<html>").header("content-type", "text/html");
+    provider.statements(no_metadata()).statements([page]).tokens([Reply::new(200, scope)]);
+    let probe = client.probe(None).await;
     assert!(step(&probe, "scopes").advice.is_some(), "{probe}");
+    let service = step(&probe, "service");
+    assert!(service.found.ends_with(" answered 404"), "{probe}");
+    assert!(service.advice.as_deref().unwrap().starts_with("check the address of the service"), "{probe}");
+
+    // Only a statement shows whether the scopes of the token are enough.
+    let account = "012003123456789".parse().unwrap();
+    let error =
+        r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC000_003","title":"?"}}"#;
+    let refused = Reply::new(403, error);
+    provider.statements(no_metadata()).statements([refused]);
+    let probe = client.probe(Some(&account)).await;
+    let step = step(&probe, "account");
+    assert!(step.found.ends_with(" failed (service)"), "{probe}");
+    assert!(step.advice.as_deref().unwrap().contains("its scopes and accounts"), "{probe}");
 
     let client = provider.client_with(provider.options(&clock).auth_url("http://127.0.0.1:9/auth"));
-    let probe = client.probe().await;
+    let probe = client.probe(None).await;
     let text = "FAIL  reach   http://127.0.0.1:9/auth failed at connect: the connection was refused: check that the \
                 service runs, and its address and port, or those of the proxy\n";
     assert_eq!(probe.to_string(), text);

@@ -1,6 +1,6 @@
 use crate::provider::{ACCOUNT, API_KEY, Provider, Reply, document, request, request_key, start, token_text};
 use crate::tokens::chain;
-use bankrail_client::{ExchangeError, Pacing, StatementError, TokenError};
+use bankrail_client::{AnswerForm, ExchangeError, Pacing, StatementError, TokenError};
 use bankrail_rate_limit::{MemoryCounters, Policy};
 use bankrail_statement::{AccountId, ErrorCode, Page, ReplyError, ReplyFinding, StatementRequest, StatementResponse};
 use bankrail_values::{Clock, ManualClock};
@@ -199,7 +199,8 @@ async fn odd_answers() {
         .to_json(&document(1).replace(ACCOUNT, "7"));
     let cases: Vec<Case> = vec![
         ("HTML with 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
-            matches!(error, StatementError::Unexpected { status: 200, json: false, .. }) && !error.is_retryable()
+            matches!(error, StatementError::Unexpected { status: 200, form: AnswerForm::Html, .. })
+                && !error.is_retryable()
         }),
         ("HTML with 503", Reply::new(503, "<html>").header("content-type", "text/html"), |error| {
             matches!(error, StatementError::Unexpected { status: 503, .. }) && error.is_retryable()

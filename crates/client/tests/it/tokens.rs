@@ -1,5 +1,5 @@
 use crate::provider::{API_KEY, KEY, Provider, Reply, request, request_key, start, token_text};
-use bankrail_client::{Client, Credentials, ExchangeError, Pacing, TokenError};
+use bankrail_client::{AnswerForm, Client, Credentials, ExchangeError, Pacing, TokenError};
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError,
 };
@@ -373,7 +373,7 @@ async fn odd_answers() {
             |error| matches!(error, TokenError::Response { source: TokenResponseError::AccessToken(_), .. }),
         ),
         ("an HTML page with 200", Reply::new(200, "<html>").header("content-type", "text/html"), |error| {
-            matches!(error, TokenError::Unexpected { status: 200, json: false, .. })
+            matches!(error, TokenError::Unexpected { status: 200, form: AnswerForm::Html, .. })
         }),
         ("a redirect", Reply::new(302, "").header("location", "https://example.com/"), |error| {
             matches!(error, TokenError::Unexpected { status: 302, .. })

@@ -1,0 +1,83 @@
+//! What an answer looks like, as its headers say.
+
+use bankrail_http::content;
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use std::fmt;
+
+/// The form of an answer, as its headers say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AnswerForm {
+    /// JSON.
+    Json,
+    /// An HTML page.
+    Html,
+    /// Compressed, which no call asks for.
+    Compressed,
+    /// Something else, or not said.
+    Other,
+}
+
+impl AnswerForm {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let starts = |name, with: &str| {
+            let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            value.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
+        };
+        if headers.contains_key(CONTENT_ENCODING) && !starts(CONTENT_ENCODING, "identity") {
+            Self::Compressed
+        } else if content::is_json_or_suffix(headers) {
+            Self::Json
+        } else if starts(CONTENT_TYPE, "text/html") {
+            Self::Html
+        } else {
+            Self::Other
+        }
+    }
+
+    /// What an answer of this form is, that is none of the service's.
+    pub(crate) fn cause(self) -> &'static str {
+        match self {
+            Self::Json => "the answer is JSON, but not the service's",
+            Self::Html => "the answer is an HTML page",
+            Self::Compressed => "the answer is compressed, which was not asked for",
+            Self::Other => "the answer is not JSON",
+        }
+    }
+}
+
+impl fmt::Display for AnswerForm {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Json => "JSON",
+            Self::Html => "HTML",
+            Self::Compressed => "compressed",
+            Self::Other => "not JSON",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_that_of_the_headers() {
+        for (content_type, encoding, expected) in [
+            ("application/json", None, AnswerForm::Json),
+            ("application/problem+json; charset=utf-8", None, AnswerForm::Json),
+            ("application/json", Some("identity"), AnswerForm::Json),
+            ("application/json", Some("gzip"), AnswerForm::Compressed),
+            ("Text/HTML; charset=utf-8", None, AnswerForm::Html),
+            ("text/html", Some("br"), AnswerForm::Compressed),
+            ("text/plain", None, AnswerForm::Other),
+            ("", None, AnswerForm::Other),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, content_type.parse().unwrap());
+            headers.extend(encoding.map(|encoding: &str| (CONTENT_ENCODING, encoding.parse().unwrap())));
+            assert_eq!(AnswerForm::of(&headers), expected, "{content_type} {encoding:?}");
+        }
+    }
+}
