@@ -24,6 +24,9 @@ bankrail_values::options! {
         pub(crate) limiter(Arc<Limiter> => Some): Option<Arc<Limiter>> = None,
         /// The clock. Default: the operating system's.
         pub(crate) clock: Arc<dyn Clock> = Arc::new(SystemClock),
+        /// The clock by which assertions are judged, where [`ProviderOptions::clock`] is not the time of the customers'
+        /// programs, as in a bank to test with. Default: that clock.
+        pub(crate) assertion_clock(Arc<dyn Clock> => Some): Option<Arc<dyn Clock>> = None,
         /// The secret that seals cursors. Default: a new one for each provider, so that cursors of another process or
         /// from before a restart are refused.
         pub(crate) cursor_secret(CursorSecret => Some): Option<CursorSecret> = None,

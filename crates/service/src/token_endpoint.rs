@@ -9,9 +9,10 @@ use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::response::Response;
 use bankrail_client_assertion::token::{AccessToken, TokenGrant, TokenHash, TokenRequest, TokenResponse};
-use bankrail_client_assertion::{AssertionError, VerifiedAssertion};
+use bankrail_client_assertion::{AssertionError, ReplayKey, VerifiedAssertion};
 use bankrail_http::{BodyError, content};
 use bankrail_rate_limit::CallType;
+use bankrail_values::Timestamp;
 use bytes::Bytes;
 use http::StatusCode;
 
@@ -21,7 +22,8 @@ pub(crate) struct Token;
 impl Serve for Token {
     const NAME: &'static str = "token";
     const LIMIT: CallType = CallType::Token;
-    type Proof = (TokenRequest, VerifiedAssertion);
+    /// With the time at which the assertion was judged.
+    type Proof = (TokenRequest, VerifiedAssertion, Timestamp);
 
     fn max_body(options: &ProviderOptions) -> usize {
         options.max_token_body
@@ -39,13 +41,14 @@ impl Serve for Token {
         if *unverified.subject_for_key_lookup() != call.customer.code {
             return Err(Refusal::OtherCustomer);
         }
-        let verified = unverified.verify(&call.customer.keys, call.now)?;
+        let judged_at = call.shared.options.assertion_clock.as_ref().map_or(call.now, |clock| clock.now());
+        let verified = unverified.verify(&call.customer.keys, judged_at)?;
         verified.check_client_id(&request)?;
-        Ok((request, verified))
+        Ok((request, verified, judged_at))
     }
 
     /// Uses up the assertion, stores the grant under the token's hash, records it, then answers with the token.
-    async fn work(call: &Call<'_>, (request, verified): Self::Proof) -> Result<Response, Refusal> {
+    async fn work(call: &Call<'_>, (request, verified, judged_at): Self::Proof) -> Result<Response, Refusal> {
         // Before the assertion is used up, so that the customer may request another scope with it.
         let granted = request.scope().granted_from(&call.customer.scopes).map_err(Refusal::NoScope)?;
         let token = AccessToken::generate().map_err(Refusal::Randomness)?;
@@ -53,7 +56,7 @@ impl Serve for Token {
         let expires_at = call.now.saturating_add(lifetime);
         let scopes = granted.scopes();
         let grant = TokenGrant::new(call.customer.code.clone(), scopes.clone(), call.now, expires_at);
-        store(call.shared, &verified, token.hash(), grant).await?;
+        store(call.shared, &verified, judged_at, token.hash(), grant).await?;
         let key_id = || verified.key_id().map(str::to_owned);
         call.audit(|_| AuditEvent::TokenGranted { scopes: scopes.clone(), key_id: key_id(), expires_at }).await?;
         Ok(json(StatusCode::OK, TokenResponse::new(token, lifetime.as_secs(), &granted).to_json()))
@@ -64,10 +67,14 @@ impl Serve for Token {
 async fn store(
     shared: &Shared,
     verified: &VerifiedAssertion,
+    judged_at: Timestamp,
     hash: TokenHash,
     grant: TokenGrant,
 ) -> Result<(), Refusal> {
+    // The store goes by the provider's clock, which may be ahead of the one that judged the assertion.
+    let ahead = grant.issued_at.saturating_since(judged_at);
     let claim = verified.replay_key(shared.options.replay_policy)?;
+    let claim = claim.map(|claim| ReplayKey::new(claim.key, claim.expires.saturating_add(ahead)));
     match shared.tokens.grant_once(claim, hash, grant).await.map_err(Refusal::Store)? {
         true => Ok(()),
         false => Err(AssertionError::Replayed.into()),
