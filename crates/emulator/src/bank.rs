@@ -5,6 +5,7 @@ use crate::call::{Call, Endpoint};
 use crate::directory::FakeDirectory;
 use crate::emulator::{Emulator, EmulatorOptions, Engines};
 use crate::fault::Fault;
+use crate::front::Keeps;
 use crate::ids::Ids;
 use crate::keys;
 use crate::ledger::FakeLedger;
@@ -125,7 +126,7 @@ impl FakeBank {
             .faults(options.faults)
             .seed(options.seed)
             .calls(MAX_CALLS);
-        (emulated.keeps_requests, emulated.ids) = (true, Some(ids.clone()));
+        (emulated.journal, emulated.ids) = (Keeps::Requests, Some(ids.clone()));
         let emulator = Emulator::new(engines, Verifier::new(audience, VerifierOptions::new()), emulated);
         let emulator = emulator.unwrap_or_else(|error| panic!("the fake bank: {}", source(&error)));
         let _server = bound.serve(emulator.router(), certificate.as_ref());

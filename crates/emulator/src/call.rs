@@ -6,6 +6,7 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 use bytes::Bytes;
 use http::HeaderMap;
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// An endpoint of the bank.
@@ -21,6 +22,15 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
+    /// Its name in the journal and in orders.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Statement => "statement",
+            Self::Other => "other",
+        }
+    }
+
     pub(crate) fn of(path: &str) -> Self {
         match path {
             TOKEN_PATH => Self::Token,
@@ -32,11 +42,17 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Token => "token",
-            Self::Statement => "statement",
-            Self::Other => "other path",
-        })
+        out.write_str(if *self == Self::Other { "other path" } else { self.name() })
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = &'static str;
+
+    /// `token`, `statement` or `other`.
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let all = [Self::Token, Self::Statement, Self::Other];
+        all.into_iter().find(|known| known.name() == name).ok_or("expected token, statement or other")
     }
 }
 
@@ -65,10 +81,15 @@ pub struct Call {
     pub method: String,
     /// The path, cut after 200 characters.
     pub path: String,
-    /// The headers, secrets included; none unless the bank keeps requests, as a [`FakeBank`](crate::FakeBank) does.
+    /// The headers; none unless the bank keeps requests. A [`FakeBank`](crate::FakeBank) keeps them with all secrets,
+    /// a bank with [`EmulatorOptions::journal`](crate::EmulatorOptions::journal) without.
     pub headers: HeaderMap,
     /// The body, at most 64 KiB; empty unless the bank keeps requests.
     pub body: Bytes,
+    /// The headers of the answer; none without [`EmulatorOptions::journal`](crate::EmulatorOptions::journal).
+    pub answer_headers: HeaderMap,
+    /// The first 64 KiB of the answer's body; empty as its headers are, and where a fault sends it in pieces.
+    pub answer: Bytes,
     /// The customer whose API key it had.
     pub customer: Option<String>,
     /// The status; `None` if there was no answer.
@@ -94,6 +115,8 @@ impl Call {
             path: String::new(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            answer_headers: HeaderMap::new(),
+            answer: Bytes::new(),
             customer: None,
             status: None,
             fault: None,

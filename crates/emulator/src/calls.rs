@@ -5,10 +5,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 
+/// The most bytes of headers and bodies that are kept, of all calls together.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
+
 /// The number of calls that a subscriber may fall behind.
 const MOST_NEWS: usize = 500;
 
-/// The newest calls of a bank, and a subscription to later ones. Cheap to clone; clones share the calls.
+/// The newest calls of a bank, of at most 32 MiB, and a subscription to later ones. Cheap to clone; clones share the
+/// calls.
 #[derive(Clone, Debug)]
 pub struct Calls(Arc<Inner>);
 
@@ -23,6 +27,8 @@ struct Inner {
 struct Kept {
     /// How many calls there were.
     count: u64,
+    /// How many bytes their headers and bodies have.
+    bytes: usize,
     /// The oldest first.
     calls: VecDeque<Call>,
 }
@@ -40,10 +46,12 @@ impl Calls {
         let mut kept = self.lock();
         kept.count += 1;
         call.number = kept.count;
-        if kept.calls.len() >= self.0.most {
-            kept.calls.pop_front();
-        }
+        kept.bytes += bytes(&call);
         kept.calls.push_back(call.clone());
+        while kept.calls.len() > self.0.most || kept.bytes > MOST_BYTES {
+            let Some(oldest) = kept.calls.pop_front() else { break };
+            kept.bytes -= bytes(&oldest);
+        }
         // While the lock is held, so that calls are told in their order. An error says that nobody has subscribed.
         let _ = self.0.news.send(call);
     }
@@ -56,7 +64,15 @@ impl Calls {
 
     /// Forgets the calls so far. Their numbers are not given again.
     pub fn forget(&self) {
-        self.lock().calls.clear();
+        let mut kept = self.lock();
+        (kept.bytes, kept.calls) = (0, VecDeque::new());
+    }
+
+    /// Forgets the calls of one customer so far.
+    pub fn forget_of(&self, customer: &str) {
+        let mut kept = self.lock();
+        kept.calls.retain(|call| call.customer.as_deref() != Some(customer));
+        kept.bytes = kept.calls.iter().map(bytes).sum();
     }
 
     /// Subscribes to the calls from now on. A subscriber that falls more than 500 calls behind misses some.
@@ -68,6 +84,12 @@ impl Calls {
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn bytes(call: &Call) -> usize {
+    let headers = call.headers.iter().chain(&call.answer_headers);
+    let headers = headers.map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
+    headers + call.body.len() + call.answer.len()
 }
 
 #[cfg(test)]
@@ -91,5 +113,18 @@ mod tests {
         calls.forget();
         calls.record(Call::new(Endpoint::Token, Timestamp::UNIX_EPOCH));
         assert_eq!(calls.newest().iter().map(|call| call.number).collect::<Vec<_>>(), [521]);
+    }
+
+    #[test]
+    fn bodies_are_kept_up_to_a_bound() {
+        let calls = Calls::new(500);
+        for _ in 0..5 {
+            let mut call = Call::new(Endpoint::Token, Timestamp::UNIX_EPOCH);
+            call.body = vec![0; MOST_BYTES / 4].into();
+            calls.record(call);
+        }
+        assert_eq!(calls.newest().iter().map(|call| call.number).collect::<Vec<_>>(), [5, 4, 3, 2]);
+        calls.forget();
+        assert_eq!(calls.lock().bytes, 0);
     }
 }

@@ -1,10 +1,10 @@
 //! A bank in a box, put together from engines.
 
 use crate::calls::Calls;
-use crate::front::Front;
+use crate::front::{Front, Keeps};
 use crate::ids::Ids;
 use crate::narrative::NarrativeLedger;
-use crate::plan::{FaultRate, Plan};
+use crate::plan::{FaultOrder, Plan};
 use axum::Router;
 use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
@@ -42,13 +42,14 @@ bankrail_values::options! {
         dispatcher: DispatcherOptions = DispatcherOptions::new(),
         /// The faults that a part of the calls meets. If a call is drawn for several, it meets the first. Default:
         /// none.
-        faults: Vec<FaultRate> = Vec::new(),
+        faults: Vec<FaultOrder> = Vec::new(),
         /// The seed that decides which calls meet these faults: equal seeds choose the same calls. Default: 0.
         seed: u64 = 0,
         /// How many calls are kept. Default: 500.
         calls: usize = 500,
+        /// Whether calls keep the headers and bodies of request and answer, with secrets masked. Default: no.
+        pub(crate) journal(bool => |kept| if kept { Keeps::Masked } else { Keeps::Nothing }): Keeps = Keeps::Nothing,
         ;
-        pub(crate) keeps_requests: bool = false,
         pub(crate) ids: Option<Arc<Ids>> = None,
     }
 }
@@ -75,6 +76,8 @@ pub struct Emulator {
     report_day: ReportDay,
     dispatcher: Dispatcher,
     endpoints: Endpoints,
+    pub(crate) outbox: Arc<dyn OutboxStore>,
+    pub(crate) transport: Arc<dyn Transport>,
 }
 
 impl Emulator {
@@ -83,12 +86,13 @@ impl Emulator {
     /// # Errors
     /// [`EmulatorError`] if the options of the provider are unusable, or without random bytes.
     pub fn new(engines: Engines, verifier: Verifier, options: EmulatorOptions) -> Result<Self, EmulatorError> {
-        let EmulatorOptions { clock, provider, dispatcher, faults, seed, calls, keeps_requests, ids } = options;
+        let EmulatorOptions { clock, provider, dispatcher, faults, seed, calls, journal, ids } = options;
         let Engines { directory, ledger, tokens, outbox, transport } = engines;
         let front = Arc::new(Front {
             plan: Plan::new(faults, seed),
             calls: Calls::new(calls),
-            keeps_requests,
+            keeps: journal,
+            directory: Arc::clone(&directory),
             clock: Arc::clone(&clock),
             tokens: Arc::clone(&tokens),
             ids,
@@ -98,9 +102,10 @@ impl Emulator {
         let provider = provider.clock(Arc::clone(&clock));
         let provider = Provider::new(directory, ledger, tokens, verifier, provider)?;
         let endpoints = Endpoints::new();
-        let dispatcher = Dispatcher::new(outbox, endpoints.clone(), transport, clock, dispatcher)?;
+        let (kept, sending) = (Arc::clone(&outbox), Arc::clone(&transport));
+        let dispatcher = Dispatcher::new(kept, endpoints.clone(), sending, clock, dispatcher)?;
         let (router, report_day) = (front.around(provider.router()), provider.report_day().clone());
-        Ok(Self { front, router, report_day, dispatcher, endpoints })
+        Ok(Self { front, router, report_day, dispatcher, endpoints, outbox, transport })
     }
 
     /// The router of both endpoints and of the documents about them, for a server.

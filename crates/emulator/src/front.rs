@@ -5,16 +5,17 @@ use crate::call::{Call, Endpoint};
 use crate::calls::Calls;
 use crate::fault::Fault;
 use crate::ids::Ids;
+use crate::journal;
 use crate::narrative::{WRONG_NARRATIVE, WrongNarrative};
 use crate::plan::Plan;
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::State;
 use axum::middleware::{Next, from_fn_with_state, map_request_with_state};
 use bankrail_client_assertion::token::{AccessToken, TokenErrorBody, TokenErrorCode, TokenResponse, TokenStore};
-use bankrail_http::names::REQUEST_KEY;
+use bankrail_http::names::{API_KEY, REQUEST_KEY};
 use bankrail_http::{RequestKey, RequestKeyLayer};
-use bankrail_service::CallOutcome;
+use bankrail_service::{ApiKeyHash, CallOutcome, Directory};
 use bankrail_statement::{Cursor, ErrorCode, StatementErrorBody};
 use bankrail_values::{Clock, HyphenatedUuid};
 use bytes::Bytes;
@@ -33,12 +34,22 @@ const MAX_ANSWER: usize = 64 * 1024 * 1024;
 /// The characters of a method and a path that are kept.
 const MAX_TEXT: usize = 200;
 
+/// What calls keep of their requests and answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    Nothing,
+    /// The request as it came.
+    Requests,
+    /// Request and answer, with secrets masked.
+    Masked,
+}
+
 #[derive(Debug)]
 pub(crate) struct Front {
     pub(crate) plan: Plan,
     pub(crate) calls: Calls,
-    /// Whether calls keep their headers and bodies, which hold secrets.
-    pub(crate) keeps_requests: bool,
+    pub(crate) keeps: Keeps,
+    pub(crate) directory: Arc<dyn Directory>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tokens: Arc<dyn TokenStore>,
     /// Where request keys come from; random without it.
@@ -160,6 +171,15 @@ impl Front {
         }
     }
 
+    /// The customer whose API key a request has, if it matters to a fault or to the journal.
+    async fn customer(&self, headers: &HeaderMap) -> Option<String> {
+        let matters = self.keeps == Keeps::Masked || self.plan.names_customers();
+        let key = headers.get(API_KEY).filter(|_| matters)?;
+        // If the directory fails, the provider reports it itself.
+        let customer = self.directory.customer_by_api_key(ApiKeyHash::of(key.as_bytes())).await.ok()??;
+        Some(customer.code.to_string())
+    }
+
     async fn with_stale_token(&self, endpoint: Endpoint, asked: Asked) -> Response<Body> {
         if endpoint == Endpoint::Statement {
             let bearer = asked.parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -242,26 +262,41 @@ async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: N
     let call = &mut recording.call;
     let mut ordered = None;
     // Without faults and records of requests, the provider itself reads the body and bounds it.
-    let answer = if front.keeps_requests || front.plan.has_rates() {
-        match to_bytes(body, MAX_REQUEST).await {
-            Ok(body) => {
-                let (fault, reason) = front.plan.take(call.endpoint).unzip();
-                (call.fault, ordered) = (fault.clone(), reason.flatten());
-                if front.keeps_requests {
-                    (call.headers, call.body) = (parts.headers.clone(), body.clone());
-                }
-                front.serve(Asked { parts, body, next }, call.endpoint, fault).await
-            }
-            Err(_) => made(StatusCode::PAYLOAD_TOO_LARGE, JSON, Body::empty()),
+    let mut answer = if front.keeps != Keeps::Nothing || !front.plan.is_empty() {
+        // A longer body is handed on as one that is too long for the provider, too.
+        let body = to_bytes(body, MAX_REQUEST).await.unwrap_or_else(|_| vec![b' '; MAX_REQUEST + 1].into());
+        call.customer = front.customer(&parts.headers).await;
+        let (fault, reason) = front.plan.take(call.endpoint, call.customer.as_deref()).unzip();
+        (call.fault, ordered) = (fault.clone(), reason.flatten());
+        if front.keeps != Keeps::Nothing {
+            (call.headers, call.body) = (parts.headers.clone(), body.slice(..body.len().min(MAX_REQUEST)));
         }
+        front.serve(Asked { parts, body, next }, call.endpoint, fault).await
     } else {
         next.run(Request::from_parts(parts, body)).await
     };
+    if front.keeps == Keeps::Masked {
+        call.answer_headers = answer.headers().clone();
+        (answer, call.answer) = with_copy(answer).await;
+        journal::mask(call);
+    }
     let outcome = CallOutcome::of(answer.extensions());
-    call.customer = outcome.and_then(|outcome| outcome.customer.as_ref()).map(ToString::to_string);
+    call.customer =
+        outcome.and_then(|outcome| outcome.customer.as_ref()).map(ToString::to_string).or(call.customer.take());
     call.reason = outcome.and_then(|outcome| outcome.refusal.as_ref()).map(ToString::to_string).or(ordered);
     call.status = (call.fault != Some(Fault::Reset)).then(|| answer.status().as_u16());
     answer
+}
+
+/// The answer, and a copy of the beginning of its body. One that is sent in pieces is not looked at.
+async fn with_copy(answer: Response<Body>) -> (Response<Body>, Bytes) {
+    if answer.body().size_hint().exact().is_none() {
+        return (answer, Bytes::new());
+    }
+    let (head, body) = answer.into_parts();
+    let body = to_bytes(body, MAX_ANSWER).await.unwrap_or_default();
+    let copy = Bytes::copy_from_slice(body.get(..MAX_REQUEST).unwrap_or(&body));
+    (Response::from_parts(head, Body::from(body)), copy)
 }
 
 /// A text of a request as far as it is kept.

@@ -1,6 +1,6 @@
 //! Options of a fake bank.
 
-use crate::plan::FaultRate;
+use crate::plan::FaultOrder;
 use bankrail_rate_limit::Limits;
 use bankrail_service::ProviderOptions;
 use bankrail_values::Timestamp;
@@ -20,7 +20,7 @@ bankrail_values::options! {
         pub(crate) limits: Limits = Limits::default(),
         /// Faults that a part of the calls meets, beside those of [`FakeBank::fail`](crate::FakeBank::fail). Default:
         /// none.
-        pub(crate) faults: Vec<FaultRate> = Vec::new(),
+        pub(crate) faults: Vec<FaultOrder> = Vec::new(),
         /// The options of the provider inside, but for its clock, limiter, cursor secret and paths, which the bank
         /// sets. Default: [`ProviderOptions::default`].
         pub(crate) provider: ProviderOptions = ProviderOptions::default(),

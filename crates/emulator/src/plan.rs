@@ -4,47 +4,49 @@ use crate::call::Endpoint;
 use crate::fault::Fault;
 use crate::ids::{STEP, mixed};
 use bankrail_values::{Decimal, excerpt};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The parts of a whole rate.
 const WHOLE: u64 = 1_000_000;
 
-/// A fault that a part of the calls meets: `KIND:RATE` as text.
+/// An order for a fault: what goes wrong, and which calls meet it. As text it is `KIND:RATE`.
 ///
 /// - KIND is one of [`Fault::names`], or one of them after `token-` or `statement-` for the calls of one endpoint.
-///   Without it, the calls of both endpoints meet the fault, as far as they can.
+///   Without it, the calls of all endpoints that can meet the fault do.
 /// - RATE is a number from 0 to 1, or from 0% to 100%.
 /// - Which calls meet it is drawn from a seed ([`EmulatorOptions::seed`](crate::EmulatorOptions::seed)).
 ///
 /// ```
-/// use bankrail_emulator::FaultRate;
-/// assert!("token-500:10%".parse::<FaultRate>().is_ok());
-/// assert!("token-repeating-cursor:0.5".parse::<FaultRate>().is_err());
+/// use bankrail_emulator::FaultOrder;
+/// assert!("token-500:10%".parse::<FaultOrder>().is_ok());
+/// assert!("token-repeating-cursor:0.5".parse::<FaultOrder>().is_err());
+/// // The third and the fourth statement of one customer.
+/// let order = FaultOrder::named("statement-reset")?.customer("ACME").skip(2).count(2);
+/// # drop(order);
+/// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FaultRate {
+pub struct FaultOrder {
     name: String,
     fault: Fault,
-    /// `None`: both endpoints.
+    /// `None`: all endpoints of the bank that can meet it.
     endpoint: Option<Endpoint>,
+    customer: Option<String>,
     millionths: u64,
+    skip: u64,
+    count: Option<u64>,
+    /// What ordered it, if those who wonder at a refused call should be told.
+    by: Option<&'static str>,
 }
 
-impl FaultRate {
-    fn meets(&self, endpoint: Endpoint) -> bool {
-        endpoint != Endpoint::Other && self.endpoint.is_none_or(|own| own == endpoint) && self.fault.concerns(endpoint)
-    }
-}
-
-impl FromStr for FaultRate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, rate) = text.split_once(':').ok_or("expected KIND:RATE, such as token-500:0.1")?;
+impl FaultOrder {
+    /// A fault that all calls meet, by its name as in the text form.
+    ///
+    /// # Errors
+    /// A text that says what was expected, if there is no such fault of such calls.
+    pub fn named(name: &str) -> Result<Self, String> {
         let (endpoint, kind) = match name.split_once('-') {
             Some(("token", kind)) => (Some(Endpoint::Token), kind),
             Some(("statement", kind)) => (Some(Endpoint::Statement), kind),
@@ -56,7 +58,86 @@ impl FromStr for FaultRate {
             format!("expected one of {names}, or one of them after token- or statement-, found {found}")
         })?;
         endpoint.map_or(Ok(()), |endpoint| fault.check(endpoint))?;
-        Ok(Self { name: name.to_owned(), fault, endpoint, millionths: millionths(rate)? })
+        Ok(Self { name: name.to_owned(), endpoint, by: Some("--fault"), ..Self::of(fault) })
+    }
+
+    /// A fault that all calls meet.
+    fn of(fault: Fault) -> Self {
+        let name = fault.to_string();
+        Self { name, fault, endpoint: None, customer: None, millionths: WHOLE, skip: 0, count: None, by: None }
+    }
+
+    /// The customer whose calls meet it. Default: all customers.
+    #[must_use]
+    pub fn customer(mut self, code: impl Into<String>) -> Self {
+        self.customer = Some(code.into());
+        self
+    }
+
+    /// The part of the calls that meets it, such as `0.1` or `10%`. Default: all.
+    ///
+    /// # Errors
+    /// A text that says what was expected.
+    pub fn share(mut self, share: &str) -> Result<Self, String> {
+        self.millionths = millionths(share)?;
+        Ok(self)
+    }
+
+    /// How many calls are spared before. Default: none.
+    #[must_use]
+    pub fn skip(mut self, calls: u64) -> Self {
+        self.skip = calls;
+        self
+    }
+
+    /// How many calls meet it; then it is over. Default: it has no end.
+    #[must_use]
+    pub fn count(mut self, calls: u64) -> Self {
+        self.count = Some(calls);
+        self
+    }
+
+    /// What ordered it, for the reason of refused calls. Default: `--fault`.
+    #[must_use]
+    pub(crate) fn by(mut self, what: &'static str) -> Self {
+        self.by = Some(what);
+        self
+    }
+
+    fn meets(&self, endpoint: Endpoint, customer: Option<&str>) -> bool {
+        self.endpoint.map_or(endpoint != Endpoint::Other, |own| own == endpoint)
+            && self.fault.concerns(endpoint)
+            && self.customer.as_deref().is_none_or(|own| customer == Some(own))
+    }
+
+    /// What a refused call says of it. An answer that is only late is not refused.
+    fn reason(&self) -> Option<String> {
+        let by = self.by.filter(|_| !matches!(self.fault, Fault::Late(_)))?;
+        Some(format!("the fault {} that {by} ordered", self.name))
+    }
+}
+
+impl FromStr for FaultOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, share) = text.split_once(':').ok_or("expected KIND:RATE, such as token-500:0.1")?;
+        Self::named(name)?.share(share)
+    }
+}
+
+/// What the order is, in one line: `token-500, of ACME, 10%, skip 2, count 3`.
+impl fmt::Display for FaultOrder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.name)?;
+        self.customer.as_ref().map_or(Ok(()), |customer| write!(out, ", of {customer}"))?;
+        if self.millionths < WHOLE {
+            write!(out, ", {}%", (Decimal::from(self.millionths) / Decimal::from(WHOLE / 100)).normalize())?;
+        }
+        if self.skip > 0 {
+            write!(out, ", skip {}", self.skip)?;
+        }
+        self.count.map_or(Ok(()), |count| write!(out, ", count {count}"))
     }
 }
 
@@ -72,102 +153,126 @@ fn millionths(text: &str) -> Result<u64, String> {
     u64::try_from(parts.trunc()).ok().filter(|parts| *parts <= WHOLE && !number.is_sign_negative()).ok_or_else(wrong)
 }
 
-/// The reason of a call that met it.
-impl fmt::Display for FaultRate {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "the fault {} that --fault ordered", self.name)
-    }
-}
-
-/// The faults that are ordered, and what is drawn for all other calls.
+/// The orders that are in force.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    by_endpoint: Mutex<BTreeMap<Endpoint, Ordered>>,
     seed: u64,
-    /// Each with the number of calls that it could have met, in the order in which they are drawn.
-    rates: Vec<(FaultRate, AtomicU64)>,
+    orders: Mutex<Orders>,
 }
 
 #[derive(Debug, Default)]
-struct Ordered {
-    /// How many calls there were.
+struct Orders {
+    /// The number of the last order.
+    last: u64,
+    /// Those that end after a count of calls, and then those that do not: a call meets the first.
+    in_force: Vec<InForce>,
+}
+
+#[derive(Debug)]
+struct InForce {
+    number: u64,
+    order: FaultOrder,
+    /// How many calls could have met it.
     calls: u64,
-    faults: BTreeMap<u64, Fault>,
+}
+
+impl Orders {
+    fn add(&mut self, order: FaultOrder) -> u64 {
+        self.last += 1;
+        let ends = |order: &FaultOrder| order.count.is_some();
+        let first_endless = self.in_force.iter().position(|known| !ends(&known.order));
+        let at = first_endless.filter(|_| ends(&order)).unwrap_or(self.in_force.len());
+        self.in_force.insert(at, InForce { number: self.last, order, calls: 0 });
+        self.last
+    }
 }
 
 impl Plan {
-    pub(crate) fn new(rates: Vec<FaultRate>, seed: u64) -> Self {
-        let rates = rates.into_iter().map(|rate| (rate, AtomicU64::new(0))).collect();
-        Self { by_endpoint: Mutex::default(), seed, rates }
+    pub(crate) fn new(orders: Vec<FaultOrder>, seed: u64) -> Self {
+        let plan = Self { seed, orders: Mutex::default() };
+        for order in orders {
+            plan.lock().add(order);
+        }
+        plan
     }
 
-    /// Whether a part of all calls meets a fault.
-    pub(crate) fn has_rates(&self) -> bool {
-        !self.rates.is_empty()
+    fn lock(&self) -> MutexGuard<'_, Orders> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an order, and returns its number.
+    pub(crate) fn add(&self, order: FaultOrder) -> u64 {
+        self.lock().add(order)
+    }
+
+    /// Whether no call meets a fault.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().in_force.is_empty()
+    }
+
+    /// Whether it matters who calls.
+    pub(crate) fn names_customers(&self) -> bool {
+        self.lock().in_force.iter().any(|known| known.order.customer.is_some())
     }
 
     /// Orders a fault for the first call from now on that has none.
     #[track_caller]
     pub(crate) fn next(&self, endpoint: Endpoint, fault: Fault) {
-        self.order(endpoint, fault, |ordered| {
-            (ordered.calls + 1..).find(|call| !ordered.faults.contains_key(call)).unwrap_or(u64::MAX)
-        });
+        self.nth(endpoint, 1, fault);
     }
 
     /// Orders a fault for the `nth` call from now on.
     #[track_caller]
     pub(crate) fn nth(&self, endpoint: Endpoint, nth: u64, fault: Fault) {
         assert!(nth > 0, "expected the number of a call from 1 on, found 0");
-        self.order(endpoint, fault, |ordered| ordered.calls.saturating_add(nth));
-    }
-
-    #[track_caller]
-    fn order(&self, endpoint: Endpoint, fault: Fault, call: impl FnOnce(&Ordered) -> u64) {
         fault.check(endpoint).unwrap_or_else(|mistake| panic!("{mistake}"));
-        let mut plan = self.by_endpoint.lock().unwrap_or_else(PoisonError::into_inner);
-        let ordered = plan.entry(endpoint).or_default();
-        let call = call(ordered);
-        ordered.faults.insert(call, fault);
+        self.add(FaultOrder { endpoint: Some(endpoint), ..FaultOrder::of(fault).skip(nth - 1).count(1) });
     }
 
-    /// Counts a call and returns its fault, with the reason if it was drawn. An answer that is only late has none.
-    pub(crate) fn take(&self, endpoint: Endpoint) -> Option<(Fault, Option<String>)> {
-        let drawn = self.draw(endpoint);
-        let mut plan = self.by_endpoint.lock().unwrap_or_else(PoisonError::into_inner);
-        let ordered = plan.entry(endpoint).or_default();
-        ordered.calls += 1;
-        if let Some(fault) = ordered.faults.remove(&ordered.calls) {
-            return Some((fault, None));
-        }
-        let reason = |rate: &FaultRate| (!matches!(rate.fault, Fault::Late(_))).then(|| rate.to_string());
-        drawn.map(|rate| (rate.fault.clone(), reason(rate)))
-    }
-
-    /// The first of the rates whose draw meets the next call. Each is drawn for each call that it could meet.
-    fn draw(&self, endpoint: Endpoint) -> Option<&FaultRate> {
-        let mut drawn = None;
-        for (at, (rate, calls)) in (1u64..).zip(&self.rates).filter(|(_, (rate, _))| rate.meets(endpoint)) {
-            let call = calls.fetch_add(1, Ordering::Relaxed);
-            let number = mixed(self.seed ^ mixed(at) ^ call.wrapping_mul(STEP));
-            if number % WHOLE < rate.millionths {
-                drawn = drawn.or(Some(rate));
+    /// Counts a call of a customer, and returns its fault, with the reason that the call is refused for.
+    pub(crate) fn take(&self, endpoint: Endpoint, customer: Option<&str>) -> Option<(Fault, Option<String>)> {
+        let mut met = None;
+        let mut orders = self.lock();
+        for known in &mut orders.in_force {
+            if !known.order.meets(endpoint, customer) {
+                continue;
+            }
+            // Each is drawn for each call that it could meet, so that one does not change what another meets.
+            let number = mixed(self.seed ^ mixed(known.number) ^ known.calls.wrapping_mul(STEP));
+            let is_spared = known.calls < known.order.skip;
+            known.calls += 1;
+            if !is_spared && number % WHOLE < known.order.millionths && met.is_none() {
+                met = Some((known.order.fault.clone(), known.order.reason()));
+                known.order.count = known.order.count.map(|left| left.saturating_sub(1));
             }
         }
-        drawn
+        orders.in_force.retain(|known| known.order.count != Some(0));
+        met
     }
 
-    /// The ordered faults that no call has met yet.
+    /// The orders in force with their numbers; each counts the calls that have not met it yet.
+    pub(crate) fn orders(&self) -> Vec<(u64, FaultOrder)> {
+        self.lock().in_force.iter().map(|known| (known.number, known.order.clone())).collect()
+    }
+
+    /// The faults of single calls that no call has met yet.
     pub(crate) fn left(&self) -> Vec<(Endpoint, Fault)> {
-        let plan = self.by_endpoint.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = plan.iter().flat_map(|(endpoint, ordered)| ordered.faults.values().map(|fault| (*endpoint, fault)));
-        left.map(|(endpoint, fault)| (endpoint, fault.clone())).collect()
+        let orders = self.lock();
+        let single = |known: &InForce| Some((known.order.endpoint?, known.order.fault.clone()));
+        orders.in_force.iter().filter(|known| known.order.count.is_some()).filter_map(single).collect()
     }
 
-    /// Forgets all ordered faults.
+    /// Forgets all orders for single calls.
     pub(crate) fn clear(&self) {
-        for ordered in self.by_endpoint.lock().unwrap_or_else(PoisonError::into_inner).values_mut() {
-            ordered.faults.clear();
-        }
+        self.lock().in_force.retain(|known| known.order.count.is_none());
+    }
+
+    /// Ends the order of this number, or all. Returns how many were ended.
+    pub(crate) fn end(&self, number: Option<u64>) -> usize {
+        let mut orders = self.lock();
+        let before = orders.in_force.len();
+        orders.in_force.retain(|known| number.is_some_and(|number| known.number != number));
+        before - orders.in_force.len()
     }
 }
 
@@ -182,11 +287,11 @@ mod tests {
         plan.next(Endpoint::Statement, Fault::Gzip);
         plan.next(Endpoint::Statement, Fault::HalfBody);
         plan.next(Endpoint::Token, Fault::Status(500));
-        let met = || plan.take(Endpoint::Statement).map(|(fault, _)| fault);
+        let met = || plan.take(Endpoint::Statement, None).map(|(fault, _)| fault);
         assert_eq!([met(), met(), met(), met()], [Some(Fault::Gzip), Some(Fault::Reset), Some(Fault::HalfBody), None]);
         assert_eq!(plan.left(), [(Endpoint::Token, Fault::Status(500))]);
         plan.clear();
-        assert_eq!(plan.take(Endpoint::Token), None);
+        assert_eq!(plan.take(Endpoint::Token, None), None);
     }
 
     #[test]
@@ -197,7 +302,7 @@ mod tests {
 
     fn drawn(seed: u64, rate: &str) -> Vec<bool> {
         let plan = Plan::new(vec![format!("token-500:{rate}").parse().unwrap()], seed);
-        (0..1000).map(|_| plan.take(Endpoint::Token).is_some()).collect()
+        (0..1000).map(|_| plan.take(Endpoint::Token, None).is_some()).collect()
     }
 
     #[test]
@@ -217,7 +322,7 @@ mod tests {
             ("repeating-cursor:1", [false, true, false]),
         ] {
             let plan = Plan::new(vec![rate.parse().unwrap()], 0);
-            let met = [Endpoint::Token, Endpoint::Statement, Endpoint::Other].map(|of| plan.take(of).is_some());
+            let met = [Endpoint::Token, Endpoint::Statement, Endpoint::Other].map(|of| plan.take(of, None).is_some());
             assert_eq!(met, expected, "{rate}");
         }
         for wrong in [
@@ -230,7 +335,7 @@ mod tests {
             "slow:x",
             "token-wrong-narrative:1",
         ] {
-            assert!(wrong.parse::<FaultRate>().is_err(), "{wrong}");
+            assert!(wrong.parse::<FaultOrder>().is_err(), "{wrong}");
         }
     }
 
@@ -238,9 +343,25 @@ mod tests {
     fn an_ordered_fault_comes_before_a_drawn_one() {
         let plan = Plan::new(vec!["token-500:1".parse().unwrap()], 0);
         plan.next(Endpoint::Token, Fault::Gzip);
-        assert_eq!(plan.take(Endpoint::Token), Some((Fault::Gzip, None)));
-        let (fault, reason) = plan.take(Endpoint::Token).unwrap();
+        assert_eq!(plan.take(Endpoint::Token, None), Some((Fault::Gzip, None)));
+        let (fault, reason) = plan.take(Endpoint::Token, None).unwrap();
         assert_eq!(fault, Fault::Status(500));
         assert_eq!(reason.unwrap(), "the fault token-500 that --fault ordered");
+    }
+
+    #[test]
+    fn an_order_is_for_a_customer_and_for_a_count_of_calls_after_others() {
+        let order = FaultOrder::named("statement-reset").unwrap().customer("ACME").skip(1).count(2);
+        assert_eq!(order.to_string(), "statement-reset, of ACME, skip 1, count 2");
+        let plan = Plan::default();
+        let number = plan.add(order);
+        let met = |customer| plan.take(Endpoint::Statement, customer).is_some();
+        assert!(plan.names_customers() && !met(None) && !met(Some("OTHER")));
+        assert_eq!([(); 4].map(|()| met(Some("ACME"))), [false, true, true, false]);
+        assert!(plan.is_empty() && plan.end(Some(number)) == 0);
+        let share = FaultOrder::named("gzip").unwrap().share("2.5%").unwrap();
+        assert_eq!(share.to_string(), "gzip, 2.5%");
+        let numbers = [plan.add(share.clone()), plan.add(share)];
+        assert_eq!((plan.end(Some(numbers[0])), plan.orders().len(), plan.end(None)), (1, 1, 1));
     }
 }

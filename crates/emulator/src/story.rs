@@ -2,9 +2,11 @@
 
 mod mandate;
 mod payment;
+mod shop;
 
 pub use mandate::MandateStory;
 pub use payment::PaymentStory;
+pub use shop::ShopStory;
 
 use crate::ids::Ids;
 use bankrail_values::{Clock, Timestamp};

@@ -1,7 +1,8 @@
 //! Messages to deliver, and what became of them.
 
 use bankrail_values::{BoundedText, HyphenatedUuid};
-use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
+use bankrail_webhook::sender::OriginalRequest;
+use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind, Priority};
 use std::fmt;
 
 /// A message of the bank, with the headers of its delivery if it has them already.
@@ -39,6 +40,17 @@ impl Webhook {
         }
         self
     }
+}
+
+/// Headers for a message that has none.
+pub(crate) fn fresh_headers(kind: MessageKind, id: impl Fn() -> HyphenatedUuid) -> DeliveryHeaders {
+    let message_id = id();
+    let headers = if kind.answers_a_request() {
+        DeliveryHeaders::answering(&OriginalRequest::new(id()).with_correlation_id(id()), message_id)
+    } else {
+        DeliveryHeaders::new(message_id)
+    };
+    headers.priority(Priority::Unattended)
 }
 
 fn another<const MOST: usize>() -> BoundedText<1, MOST> {

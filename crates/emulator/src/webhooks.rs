@@ -5,7 +5,7 @@ use crate::ids::Ids;
 use crate::keys::WebhookKeys;
 use crate::listener::{Bound, OwnCertificate, Running};
 use crate::transport::Recording;
-use crate::webhook::{Delivered, Webhook};
+use crate::webhook::{Delivered, Webhook, fresh_headers};
 use axum::Router;
 use bankrail_jose::{DecryptionKey, KeySet, SigningKey, VerifyingKey};
 use bankrail_mailbox::{DEFAULT_DELAYS, EndpointId, Schedule};
@@ -16,8 +16,7 @@ use bankrail_service::delivery::{
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::SecretString;
-use bankrail_webhook::sender::OriginalRequest;
-use bankrail_webhook::{DeliveryHeaders, Priority};
+use bankrail_webhook::DeliveryHeaders;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The name of the only receiver.
@@ -61,16 +60,7 @@ impl Webhooks {
 
     /// The webhook with headers.
     fn addressed(&self, webhook: Webhook) -> (Webhook, DeliveryHeaders) {
-        let headers = webhook.headers.unwrap_or_else(|| {
-            let message_id = self.ids.uuid();
-            let headers = if webhook.message.kind().answers_a_request() {
-                let request = OriginalRequest::new(self.ids.uuid()).with_correlation_id(self.ids.uuid());
-                DeliveryHeaders::answering(&request, message_id)
-            } else {
-                DeliveryHeaders::new(message_id)
-            };
-            headers.priority(Priority::Unattended)
-        });
+        let headers = webhook.headers.unwrap_or_else(|| fresh_headers(webhook.message.kind(), || self.ids.uuid()));
         (Webhook { headers: Some(headers), ..webhook }, headers)
     }
 

@@ -4,7 +4,9 @@
 
 mod accounts;
 mod biller;
+mod control;
 mod faults;
+mod openapi;
 mod stories;
 mod suites;
 mod test_accounts;

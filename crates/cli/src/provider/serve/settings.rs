@@ -7,7 +7,7 @@ use crate::input;
 use bankrail::bank::CustomerBook;
 use bankrail::client_assertion::token::ScopeSet;
 use bankrail::client_assertion::{Audience, VerifierOptions};
-use bankrail::emulator::{Fault, FaultRate};
+use bankrail::emulator::{Fault, FaultOrder};
 use bankrail::http::tls::{TlsError, client_config};
 use bankrail::mailbox::Schedule;
 use bankrail::service::CursorSecret;
@@ -52,7 +52,7 @@ pub(in crate::provider) struct Arguments {
     #[arg(long, value_name = "PAUSES", default_value = PAUSES, value_parser = schedule)]
     pub(super) schedule: Schedule,
     #[arg(long, value_name = "KIND:RATE", help = fault_help())]
-    pub(super) fault: Vec<FaultRate>,
+    pub(super) fault: Vec<FaultOrder>,
     /// Which calls the faults meet: the same number, the same calls
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(super) seed: u64,
@@ -60,6 +60,14 @@ pub(in crate::provider) struct Arguments {
     #[cfg(feature = "page")]
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(super) page: WantedPage,
+    /// Let programs steer the bank while it runs, at this address over HTTP: its clock, faults, limits and journal
+    ///
+    /// control.json in the folder of the data has the address and the token; bankrail provider control uses it.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) control: Option<SocketAddr>,
+    /// Let --control listen beyond loopback, where others can read the token on its way and take the bank over
+    #[arg(long, requires = "control")]
+    pub(super) control_beyond_loopback: bool,
     /// Serve /livez and /readyz for supervisors at this address, over HTTP
     #[arg(long, value_name = "ADDRESS")]
     pub(super) operations: Option<SocketAddr>,

@@ -1,0 +1,328 @@
+//! The control of a bank while it runs.
+
+mod arguments;
+mod data;
+mod error;
+mod http;
+mod messages;
+mod operation;
+
+pub use arguments::Arguments;
+pub use data::{BankData, DataFuture};
+pub use error::ControlError;
+pub use operation::{Member, MemberKind, Operation};
+
+use crate::call::Call;
+use crate::clock::BankClock;
+use crate::emulator::Emulator;
+use crate::journal::{CallFilter, shown};
+use crate::plan::FaultOrder;
+use bankrail_bank::LimitOverride;
+use bankrail_client_assertion::CustomerCode;
+use bankrail_rate_limit::{CallType, Limiter, Limits, Policy, Window};
+use bankrail_values::{Clock as _, Timestamp};
+use serde_json::{Value, json};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The calls of a journal that are shown at once by default.
+const MOST_SHOWN: usize = 100;
+
+/// Steers an [`Emulator`] while it runs: its clock, its limits, its faults, and the journal of its calls.
+///
+/// [`Control::carry_out`] is all of it, one [`Operation`] at a time. [`Control::router`] serves the same to programs in
+/// any language. Cheap to clone; clones steer the same bank.
+///
+/// ```
+/// use bankrail_emulator::{Arguments, Control, Operation};
+/// # async fn example(control: Control) -> Result<(), Box<dyn std::error::Error>> {
+/// let fault = Arguments::from_texts(Operation::AddFault, [("fault", "statement-500"), ("count", "2")])?;
+/// control.carry_out(&fault).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Control(Arc<Steered>);
+
+#[derive(Debug)]
+struct Steered {
+    emulator: Arc<Emulator>,
+    clock: Arc<BankClock>,
+    limiter: Arc<Limiter>,
+    /// The limits at the start.
+    limits: Limits,
+    data: Option<Arc<dyn BankData>>,
+}
+
+bankrail_values::options! {
+    /// Options of a [`Control`].
+    #[derive(Clone, Debug)]
+    pub struct ControlOptions {
+        /// What keeps the bank's data. Without it, there are no operations on bookings, customers, keys and snapshots.
+        /// Default: none.
+        data(Arc<dyn BankData> => Some): Option<Arc<dyn BankData>> = None,
+    }
+}
+
+impl Control {
+    /// The control of a bank whose clock and limiter are these.
+    #[must_use]
+    pub fn new(emulator: Arc<Emulator>, clock: Arc<BankClock>, limiter: Arc<Limiter>, options: ControlOptions) -> Self {
+        let mut limits = Limits::new();
+        limiter.change_limits(|at_start| limits.clone_from(at_start));
+        Self(Arc::new(Steered { emulator, clock, limiter, limits, data: options.data }))
+    }
+
+    bankrail_values::getters! { self;
+        /// The bank's clock.
+        clock: &BankClock = &self.0.clock;
+    }
+
+    /// Carries out an operation, and returns what there is to say about it: a JSON object.
+    ///
+    /// # Errors
+    /// [`ControlError`], and then nothing was changed.
+    pub async fn carry_out(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        match arguments.operation() {
+            Operation::Clock => Ok(self.clock_shown()),
+            Operation::SetClock => {
+                self.set_clock(arguments)?;
+                self.clock_changed().await
+            }
+            Operation::StepClock => {
+                self.0.clock.step(Duration::from_secs(arguments.number("seconds").unwrap_or_default()));
+                self.clock_changed().await
+            }
+            Operation::Limits => Ok(self.limits(arguments.text("customer"))),
+            Operation::SetLimit => self.set_limit(arguments),
+            Operation::Faults => Ok(json!({ "faults": self.faults() })),
+            Operation::AddFault => add_fault(arguments).map(|order| json!({ "number": self.add_fault(order) })),
+            Operation::RemoveFault => match self.end_faults(arguments.number("number")) {
+                0 if arguments.number("number").is_some() => Err(ControlError::Unknown(
+                    "expected the number of a fault that is ordered, found another".to_owned(),
+                )),
+                ended => Ok(json!({ "removed": ended })),
+            },
+            Operation::Journal => {
+                let most = arguments.fitting("most")?.unwrap_or(MOST_SHOWN);
+                let calls = self.calls(&filter(arguments)?);
+                let shown: Vec<_> = calls.iter().skip(calls.len().saturating_sub(most)).map(shown).collect();
+                Ok(json!({ "calls": shown, "found": calls.len() }))
+            }
+            Operation::AssertCalls => {
+                let [times, at_least, at_most] = ["times", "at_least", "at_most"].map(|name| arguments.number(name));
+                let least = times.or(at_least).unwrap_or(u64::from(at_most.is_none()));
+                let expected = least..=times.or(at_most).unwrap_or(u64::MAX);
+                let found = self.assert_calls(&filter(arguments)?, expected)?;
+                Ok(json!({ "found": found }))
+            }
+            Operation::ForgetCalls => {
+                self.0.emulator.calls().forget();
+                Ok(json!({}))
+            }
+            Operation::Messages => self.messages(arguments).await,
+            Operation::Send => self.send(arguments).await,
+            Operation::Resend => self.resend(arguments.number("number").unwrap_or_default()).await,
+            Operation::Reset => {
+                self.reset(arguments.parsed("customer")?.as_ref()).await?;
+                Ok(json!({}))
+            }
+            Operation::Book
+            | Operation::Customers
+            | Operation::AddCustomer
+            | Operation::RotateApiKey
+            | Operation::Keys
+            | Operation::RotateKey
+            | Operation::Snapshot
+            | Operation::Seed => match &self.0.data {
+                Some(data) => data.carry_out(arguments).await,
+                None => Err(ControlError::Failed("this bank has no data of its own".to_owned())),
+            },
+        }
+    }
+
+    /// Orders a fault, and returns its number.
+    pub fn add_fault(&self, order: FaultOrder) -> u64 {
+        self.0.emulator.front.plan.add(order)
+    }
+
+    /// Ends the fault of this number, or all. Returns how many were ended.
+    pub fn end_faults(&self, number: Option<u64>) -> usize {
+        self.0.emulator.front.plan.end(number)
+    }
+
+    fn faults(&self) -> Vec<Value> {
+        let orders = self.0.emulator.front.plan.orders();
+        orders.iter().map(|(number, order)| json!({ "number": number, "fault": order.to_string() })).collect()
+    }
+
+    /// The calls of the journal that are meant, the oldest first.
+    #[must_use]
+    pub fn calls(&self, filter: &CallFilter) -> Vec<Call> {
+        let mut calls = self.0.emulator.calls().newest();
+        calls.retain(|call| filter.matches(call));
+        calls.reverse();
+        calls
+    }
+
+    /// Returns how many calls of the journal are meant.
+    ///
+    /// # Errors
+    /// [`ControlError::NotSo`] if there are not as many as expected.
+    pub fn assert_calls(&self, filter: &CallFilter, expected: RangeInclusive<u64>) -> Result<usize, ControlError> {
+        let found = self.calls(filter).len();
+        if expected.contains(&found.try_into().unwrap_or(u64::MAX)) {
+            return Ok(found);
+        }
+        let newest: Vec<_> = self.0.emulator.calls().newest().iter().take(5).map(ToString::to_string).collect();
+        let expected = match (*expected.start(), *expected.end()) {
+            (least, u64::MAX) => format!("{least} or more"),
+            (least, most) if least == most => most.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        };
+        let newest = newest.join("; ");
+        Err(ControlError::NotSo(format!(
+            "expected {expected} of these calls, found {found}; the newest of all calls: {newest}"
+        )))
+    }
+
+    /// Forgets what happened to one customer. Without one, everything is as at the start: also faults, limits and clock.
+    ///
+    /// # Errors
+    /// [`ControlError`], and then nothing was changed.
+    pub async fn reset(&self, customer: Option<&CustomerCode>) -> Result<(), ControlError> {
+        let Steered { emulator, clock, limiter, limits, data } = &*self.0;
+        if customer.is_none() {
+            clock.reset();
+        }
+        if let Some(data) = data {
+            data.reset(customer).await?;
+        }
+        match customer {
+            Some(customer) => emulator.calls().forget_of(customer.as_str()),
+            None => {
+                emulator.front.plan.end(None);
+                limiter.change_limits(|now| now.clone_from(limits));
+                emulator.calls().forget();
+            }
+        }
+        Ok(())
+    }
+
+    async fn clock_changed(&self) -> Result<Value, ControlError> {
+        if let Some(data) = &self.0.data {
+            data.clock_changed().await?;
+        }
+        // What is due now is delivered now.
+        self.0.emulator.dispatcher().wake();
+        Ok(self.clock_shown())
+    }
+
+    fn clock_shown(&self) -> Value {
+        let clock = &self.0.clock;
+        let assertions = if clock.judges_assertions() { "bank" } else { "real" };
+        json!({ "now": clock.now().to_string(), "rate": clock.rate(), "assertions": assertions })
+    }
+
+    fn set_clock(&self, arguments: &Arguments) -> Result<(), ControlError> {
+        let clock = &self.0.clock;
+        let is_real = arguments.text("now") == Some("real");
+        let now = if is_real { None } else { arguments.parsed::<Timestamp>("now")? };
+        let rate = arguments.fitting("rate")?;
+        if rate.is_some_and(|rate| rate > BankClock::MAX_RATE) {
+            return Err(ControlError::Wrong(format!("rate: expected at most {}, found more", BankClock::MAX_RATE)));
+        }
+        let judge = arguments.one_of("assertions", &["real", "bank"])?;
+        if is_real {
+            clock.reset();
+        }
+        if let Some(now) = now {
+            clock.set(now);
+        }
+        if let Some(rate) = rate {
+            clock.run(rate);
+        }
+        if let Some(judge) = judge {
+            clock.judge_assertions(judge == "bank");
+        }
+        Ok(())
+    }
+
+    fn limits(&self, customer: Option<&str>) -> Value {
+        let now = self.0.clock.now();
+        let policy = |call_type| self.0.limiter.policy(customer.unwrap_or_default(), call_type, now);
+        let limits: serde_json::Map<_, _> =
+            CallType::ALL.iter().map(|of| (of.as_str().to_owned(), windows(&policy(*of)))).collect();
+        json!({ "customer": customer, "limits": limits })
+    }
+
+    fn set_limit(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let wrong = |error: &dyn std::fmt::Display| ControlError::Wrong(error.to_string());
+        let call_type: CallType = arguments.parsed("call_type")?.ok_or_else(|| messages::missing("call_type"))?;
+        let mut windows = Vec::new();
+        for (name, make) in UNITS {
+            if let Some(limit) = arguments.fitting(name)? {
+                windows.push(make(limit).map_err(|error| ControlError::Wrong(format!("{name}: {error}")))?);
+            }
+        }
+        let limit = match arguments.flag("unlimited") {
+            true if windows.is_empty() => LimitOverride::unlimited(call_type),
+            true => return Err(ControlError::Wrong("expected unlimited alone, found a limit beside it".to_owned())),
+            false => LimitOverride::new(call_type, &windows).map_err(|error| wrong(&error))?,
+        };
+        let customer = arguments.text("customer");
+        let base = self.0.limiter.policy(customer.unwrap_or_default(), call_type, self.0.clock.now());
+        let policy = limit.policy(&base).map_err(|error| wrong(&error))?;
+        self.0.limiter.change_limits(|limits| match customer {
+            Some(customer) => limits.set_override(customer, call_type, policy),
+            None => limits.set_default(call_type, policy),
+        });
+        Ok(self.limits(customer))
+    }
+}
+
+type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
+
+const UNITS: [(&str, MakeWindow); 3] =
+    [("per_hour", Window::per_hour), ("per_minute", Window::per_minute), ("per_second", Window::per_second)];
+
+/// The limits of a policy by the names of their windows; none if there is no limit.
+fn windows(policy: &Policy) -> Value {
+    let name = |window: &Window| match window.length().as_secs() {
+        3600 => "per_hour".to_owned(),
+        60 => "per_minute".to_owned(),
+        1 => "per_second".to_owned(),
+        seconds => format!("per_{seconds}_seconds"),
+    };
+    policy
+        .windows()
+        .iter()
+        .map(|window| (name(window), window.limit().into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+fn add_fault(arguments: &Arguments) -> Result<FaultOrder, ControlError> {
+    let mut order = FaultOrder::named(arguments.text("fault").unwrap_or_default()).map_err(ControlError::Wrong)?;
+    if let Some(share) = arguments.text("share") {
+        order = order.share(share).map_err(|error| ControlError::Wrong(format!("share: {error}")))?;
+    }
+    if let Some(customer) = arguments.text("customer") {
+        order = order.customer(customer);
+    }
+    match arguments.number("count") {
+        Some(0) => return Err(ControlError::Wrong("count: expected 1 or more, found 0".to_owned())),
+        Some(count) => order = order.count(count),
+        None => {}
+    }
+    Ok(order.skip(arguments.number("skip").unwrap_or_default()).by("the control"))
+}
+
+fn filter(arguments: &Arguments) -> Result<CallFilter, ControlError> {
+    let mut filter = CallFilter::new().after(arguments.number("after").unwrap_or_default());
+    let text = |name| arguments.text(name).map(str::to_owned);
+    (filter.endpoint, filter.status) = (arguments.parsed("endpoint")?, arguments.fitting("status")?);
+    (filter.customer, filter.body, filter.answer) = (text("customer"), text("body"), text("answer"));
+    Ok(filter)
+}

@@ -1,0 +1,148 @@
+//! What an operation is given.
+
+use super::error::ControlError;
+use super::operation::{Member, MemberKind, Operation};
+use bankrail_values::excerpt;
+use serde_json::{Map, Value};
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// What an [`Operation`] is given: its members, each of the right kind, and none that it does not have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arguments {
+    operation: Operation,
+    members: Map<String, Value>,
+}
+
+impl Arguments {
+    /// Members as texts, as on a command line or in a form.
+    ///
+    /// # Errors
+    /// [`ControlError::Wrong`] for a member that the operation does not have, that has the wrong kind, and
+    /// for one that is missing.
+    pub fn from_texts<N: AsRef<str>, T: AsRef<str>>(
+        operation: Operation,
+        texts: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<Self, ControlError> {
+        let value = |name: &str, text: &str| {
+            let is_json = |member: &&Member| !matches!(member.kind, MemberKind::Text | MemberKind::Lines);
+            let member = operation.members().iter().find(|member| member.name == name).filter(is_json);
+            // What is no JSON is refused as a text.
+            member.and_then(|_| serde_json::from_str(text).ok()).unwrap_or_else(|| Value::from(text))
+        };
+        let texts = texts.into_iter();
+        let members = texts.map(|(name, text)| (name.as_ref().to_owned(), value(name.as_ref(), text.as_ref())));
+        Self::checked(operation, members.collect())
+    }
+
+    /// Members of a JSON object; an empty body has none.
+    ///
+    /// # Errors
+    /// As [`Arguments::from_texts`], and for what is no JSON object.
+    pub fn from_json(operation: Operation, body: &[u8]) -> Result<Self, ControlError> {
+        if body.is_empty() {
+            return Self::checked(operation, Map::new());
+        }
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(members)) => Self::checked(operation, members),
+            Ok(_) => Err(ControlError::Wrong("expected a JSON object, found another value".to_owned())),
+            Err(error) => Err(ControlError::Wrong(format!("expected a JSON object: {error}"))),
+        }
+    }
+
+    fn checked(operation: Operation, members: Map<String, Value>) -> Result<Self, ControlError> {
+        let known = operation.members();
+        for (name, value) in &members {
+            let Some(member) = known.iter().find(|member| member.name == name) else {
+                let names: Vec<_> = known.iter().map(|member| member.name).collect();
+                let names =
+                    if names.is_empty() { "no member".to_owned() } else { format!("one of {}", names.join(", ")) };
+                return Err(ControlError::Wrong(format!("expected {names}, found {}", excerpt(name))));
+            };
+            let (is_right, kind) = match member.kind {
+                MemberKind::Text | MemberKind::Lines => (value.is_string(), "a text"),
+                MemberKind::Number => (value.is_u64(), "a whole number from 0 on"),
+                MemberKind::Flag => (value.is_boolean(), "true or false"),
+                MemberKind::Object => (value.is_object(), "a JSON object"),
+            };
+            if !is_right {
+                return Err(ControlError::Wrong(format!(
+                    "{name}: expected {kind}, found {}",
+                    excerpt(&value.to_string())
+                )));
+            }
+        }
+        match known.iter().find(|member| member.is_required && !members.contains_key(member.name)) {
+            Some(missing) => Err(ControlError::Wrong(format!("expected {}, found none", missing.name))),
+            None => Ok(Self { operation, members }),
+        }
+    }
+
+    /// The operation.
+    #[must_use]
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// The members as a JSON object.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        Value::from(self.members.clone()).to_string()
+    }
+
+    /// A text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.members.get(name)?.as_str()
+    }
+
+    /// A number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.members.get(name)?.as_u64()
+    }
+
+    /// Whether a flag is set.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        self.members.get(name).is_some_and(|value| value == true)
+    }
+
+    /// The JSON of an object.
+    #[must_use]
+    pub fn object(&self, name: &str) -> Option<String> {
+        Some(self.members.get(name).filter(|value| value.is_object())?.to_string())
+    }
+
+    /// A text that is one of these.
+    ///
+    /// # Errors
+    /// [`ControlError::Wrong`], which names them, if it is none of them.
+    pub fn one_of<'a>(&self, name: &str, known: &[&'a str]) -> Result<Option<&'a str>, ControlError> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let found = known.iter().copied().find(|known| *known == text);
+        let wrong = || format!("{name}: expected one of {}, found {}", known.join(", "), excerpt(text));
+        found.map(Some).ok_or_else(|| ControlError::Wrong(wrong()))
+    }
+
+    /// A text that stands for a value.
+    ///
+    /// # Errors
+    /// [`ControlError::Wrong`], which names the member, if it does not.
+    pub fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, ControlError> {
+        let parse = |text: &str| text.parse().map_err(|error| ControlError::Wrong(format!("{name}: {error}")));
+        self.text(name).map(parse).transpose()
+    }
+
+    /// A number that fits another type.
+    ///
+    /// # Errors
+    /// [`ControlError::Wrong`], which names the member, if it does not fit.
+    pub fn fitting<T: TryFrom<u64>>(&self, name: &str) -> Result<Option<T>, ControlError> {
+        let fit = |number: u64| {
+            T::try_from(number)
+                .map_err(|_| ControlError::Wrong(format!("{name}: expected a smaller number, found {number}")))
+        };
+        self.number(name).map(fit).transpose()
+    }
+}

@@ -1,0 +1,34 @@
+//! What keeps a bank's data, as the control needs it.
+
+use super::arguments::Arguments;
+use super::error::ControlError;
+use bankrail_client_assertion::CustomerCode;
+use serde_json::Value;
+use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+
+/// The return type of [`BankData`].
+pub type DataFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ControlError>> + Send + 'a>>;
+
+/// What keeps the data of a bank: its accounts, customers and keys. The program `bankrail provider` is one over a folder.
+pub trait BankData: Debug + Send + Sync {
+    /// Carries out one of the operations on bookings, customers, keys and snapshots, and returns what there is to say
+    /// about it: a JSON object.
+    ///
+    /// # Errors
+    /// [`ControlError`], and then nothing was changed.
+    fn carry_out<'a>(&'a self, arguments: &'a Arguments) -> DataFuture<'a, Value>;
+
+    /// Forgets what happened to one customer or to all: entries, messages, tokens and counted calls.
+    ///
+    /// # Errors
+    /// [`ControlError::Unknown`] if there is no such customer. Nothing was changed.
+    fn reset<'a>(&'a self, customer: Option<&'a CustomerCode>) -> DataFuture<'a, ()>;
+
+    /// Does what belongs to the day that the bank's clock now shows. It is called after each change of the clock.
+    ///
+    /// # Errors
+    /// [`ControlError::Failed`].
+    fn clock_changed(&self) -> DataFuture<'_, ()>;
+}

@@ -1,0 +1,53 @@
+//! A day of a shop, as bookings.
+
+use crate::ids::Ids;
+use bankrail_bank::{Booking, BookingKind};
+use bankrail_values::{Currency, Date, Decimal, Money};
+
+/// What happens on a shop's account in a day.
+///
+/// ```
+/// use bankrail_emulator::ShopStory;
+/// use bankrail_values::{Currency, Date};
+/// let booked = ShopStory::day(7, Currency::AUD, Date::parse("2026-03-02")?);
+/// assert_eq!(booked, ShopStory::day(7, Currency::AUD, Date::parse("2026-03-02")?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::exhaustive_structs, reason = "there is nothing to set")]
+pub struct ShopStory;
+
+const LINES: [(BookingKind, Option<&str>, &str); 6] = [
+    (BookingKind::FastPaymentIn, Some("Jarrah Joinery"), "invoice"),
+    (BookingKind::FastPaymentIn, Some("Zoë O'Brien"), "thanks 👍 order"),
+    (BookingKind::TransferIn, Some("Blue Gum Café"), "order"),
+    (BookingKind::CashDeposit, None, "till"),
+    (BookingKind::FastPaymentOut, Some("Wattle Wholesale"), "delivery"),
+    (BookingKind::DirectDebitPaid, Some("Power & Light"), "contract"),
+];
+
+impl ShopStory {
+    /// Eight to fifteen bookings on a day, the last two of them the day's card payments and the fee. The same seed and
+    /// day give the same bookings, each with a reference under which a ledger books it once.
+    #[must_use]
+    pub fn day(seed: u64, currency: Currency, day: Date) -> Vec<Booking> {
+        let digits: String = day.to_string().chars().filter(char::is_ascii_digit).collect();
+        let ids = Ids::new(seed ^ digits.parse::<u64>().unwrap_or_default());
+        let amount = |most: u64| {
+            let units = i64::try_from(ids.number() % most).unwrap_or_default() + 1;
+            Money::new(Decimal::new(units, currency.minor_units().unwrap_or(2).into()), currency)
+        };
+        let mut booked = Vec::new();
+        for _ in 0..ids.number() % 8 + 6 {
+            let at = usize::try_from(ids.number()).unwrap_or_default() % LINES.len();
+            let Some((kind, name, text)) = LINES.get(at) else { continue };
+            let booking =
+                Booking::new(*kind, amount(50_000), day).narrative(format!("{text} {}", ids.number() % 10_000));
+            booked.push(name.map_or_else(|| booking.clone(), |name| booking.clone().counterparty(name)));
+        }
+        booked.push(Booking::new(BookingKind::CardSettlement, amount(500_000), day).narrative("cards of the day"));
+        booked.push(Booking::new(BookingKind::Fee, amount(500), day).narrative("fee for card payments"));
+        let named = |(at, booking): (usize, Booking)| booking.reference(format!("S{}-{digits}-{at}", seed % 1_000_000));
+        booked.into_iter().enumerate().map(named).collect()
+    }
+}

@@ -1,0 +1,344 @@
+//! A bank that is steered while it runs, over HTTP as programs in other languages do it.
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use bankrail_client_assertion::token::{ScopeSet, TokenRequest, names};
+use bankrail_client_assertion::{
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, Verifier, VerifierOptions,
+};
+use bankrail_emulator::{
+    BankClock, Control, ControlOptions, Emulator, EmulatorOptions, Engines, FakeDirectory, FakeLedger,
+};
+use bankrail_http::EndpointUrl;
+use bankrail_http::serve::{Server, ServerOptions};
+use bankrail_jose::{EncryptionKey, KeySet, RsaSize, SigningKey};
+use bankrail_rate_limit::{Limiter, Limits, MemoryCounters};
+use bankrail_secured_payload::{SealOptions, Sealer};
+use bankrail_service::delivery::{Endpoint, HttpsTransport, HttpsTransportOptions};
+use bankrail_service::{ApiKeyHash, Customer, ProviderOptions, RegisteredAccount};
+use bankrail_stores::memory::MemoryStore;
+use bankrail_values::{Clock as _, Currency, SystemClock};
+use bankrail_webhook::samples;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+use tower_service::Service as _;
+
+pub(crate) const TOKEN: &str = "token-of-the-control";
+const AUDIENCE: &str = "https://bank.example/v1.0/auth";
+const ACCOUNT: &str = "999001400100101";
+
+static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
+
+/// A bank with two customers, ACME and OTHER, whose API keys are their codes, and an account of ACME.
+struct World {
+    bank: Router,
+    control: Router,
+    emulator: Arc<Emulator>,
+}
+
+async fn send(router: &Router, request: Request<Body>) -> (StatusCode, Vec<u8>) {
+    let answer = router.clone().call(request).await.unwrap();
+    let status = answer.status();
+    (status, to_bytes(answer.into_body(), usize::MAX).await.unwrap().to_vec())
+}
+
+impl World {
+    fn new() -> Self {
+        let (ledger, directory, store) = (FakeLedger::new(), FakeDirectory::new(), MemoryStore::new());
+        let scopes: ScopeSet = names::STATEMENT_READ.parse().unwrap();
+        for code in ["ACME", "OTHER"] {
+            let keys = KeySet::new([KEY.verifying_key()]).unwrap();
+            let customer = Customer::new(CustomerCode::parse(code).unwrap(), keys, scopes.clone());
+            directory.insert(ApiKeyHash::of(code.as_bytes()), customer);
+        }
+        let account = ACCOUNT.parse().unwrap();
+        ledger.open(&CustomerCode::parse("ACME").unwrap(), &account, RegisteredAccount::new(Currency::AUD));
+        let engines = Engines {
+            directory: Arc::new(directory),
+            ledger: Arc::new(ledger),
+            tokens: Arc::new(store.clone()),
+            outbox: Arc::new(store.outbox()),
+            transport: Arc::new(HttpsTransport::new(HttpsTransportOptions::new()).unwrap()),
+        };
+        let clock = Arc::new(BankClock::new());
+        let limiter = Arc::new(Limiter::new(Limits::default(), Arc::new(MemoryCounters::default())));
+        let provider = ProviderOptions::new().limiter(limiter.clone()).assertion_clock(clock.for_assertions());
+        let options = EmulatorOptions::new().clock(clock.clone()).provider(provider).journal(true);
+        let verifier = Verifier::new(Audience::parse(AUDIENCE).unwrap(), VerifierOptions::new());
+        let emulator = Arc::new(Emulator::new(engines, verifier, options).unwrap());
+        let control = Control::new(emulator.clone(), clock, limiter, ControlOptions::new());
+        Self { bank: emulator.router(), control: control.router(TOKEN.into()), emulator }
+    }
+
+    async fn tell(&self, name: &str, body: impl ToString) -> (u16, Value) {
+        let request = Request::post(format!("/_bank/{name}")).header(AUTHORIZATION, format!("Bearer {TOKEN}"));
+        let (status, body) = send(&self.control, request.body(Body::from(body.to_string())).unwrap()).await;
+        (status.as_u16(), serde_json::from_slice(&body).unwrap())
+    }
+
+    async fn fine(&self, name: &str, body: impl ToString) -> Value {
+        let (status, said) = self.tell(name, body).await;
+        assert_eq!(status, 200, "{said}");
+        said
+    }
+
+    /// The status of a token request of a customer, and the token.
+    async fn token(&self, code: &str) -> (u16, Option<String>) {
+        let options = AssertionOptions::new().jwt_id(JwtId::Random);
+        let builder = AssertionBuilder::new(code.parse().unwrap(), Audience::parse(AUDIENCE).unwrap(), options);
+        let assertion = builder.sign(&KEY, SystemClock.now()).unwrap();
+        let form = TokenRequest::new(assertion, names::STATEMENT_READ.parse().unwrap()).to_form();
+        let request = Request::post("/v1.0/auth").header("apikey", code);
+        let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let (status, body) = send(&self.bank, request.body(Body::from(form)).unwrap()).await;
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        (status.as_u16(), body["access_token"].as_str().map(str::to_owned))
+    }
+
+    async fn statement(&self, token: &str) -> (u16, String) {
+        let request = Request::post("/accounts/v2.0/statement").header("apikey", "ACME");
+        let request = request.header(AUTHORIZATION, format!("Bearer {token}")).header(CONTENT_TYPE, "application/json");
+        let body = json!({ "accountId": ACCOUNT }).to_string();
+        let (status, body) = send(&self.bank, request.body(Body::from(body)).unwrap()).await;
+        (status.as_u16(), String::from_utf8_lossy(&body).into_owned())
+    }
+}
+
+#[tokio::test]
+async fn limits_tokens_and_days_follow_the_clock() {
+    let world = World::new();
+    let set = json!({ "now": "2030-01-31T23:59:00.000Z", "rate": 0 });
+    let said = world.fine("set-clock", set).await;
+    assert_eq!(said, json!({ "now": "2030-01-31T23:59:00.000Z", "rate": 0, "assertions": "real" }));
+    let token = world.token("ACME").await.1.unwrap();
+    assert_eq!(world.token("ACME").await.0, 200);
+    assert_eq!(world.token("ACME").await.0, 429, "two a second, and the clock stands still");
+    let (_, statement) = world.statement(&token).await;
+    assert!(statement.contains("2030-01-31"), "{statement}");
+    let said = world.fine("step-clock", json!({ "seconds": 61 })).await;
+    assert_eq!(said["now"], "2030-02-01T00:00:01.000Z");
+    assert_eq!(world.token("ACME").await.0, 200);
+    let (_, statement) = world.statement(&token).await;
+    assert!(statement.contains("2030-02-01"), "{statement}");
+    world.fine("step-clock", json!({ "seconds": 3600 })).await;
+    assert_eq!(world.statement(&token).await.0, 401, "an hour later");
+    // A program that takes the real time is refused only if that was asked for.
+    world.fine("set-clock", json!({ "assertions": "bank" })).await;
+    assert_eq!(world.token("ACME").await.0, 401);
+    let said = world.fine("set-clock", json!({ "now": "real" })).await;
+    assert_eq!((said["rate"].clone(), said["assertions"].clone()), (json!(1), json!("real")));
+}
+
+#[tokio::test]
+async fn limits_are_set_for_one_customer_or_for_all() {
+    let world = World::new();
+    world.fine("set-clock", json!({ "rate": 0 })).await;
+    let set = json!({ "customer": "ACME", "call_type": "token", "per_second": 1 });
+    let said = world.fine("set-limit", set).await;
+    assert_eq!(said["limits"]["token"], json!({ "per_hour": 10, "per_second": 1 }));
+    assert_eq!([world.token("ACME").await.0, world.token("ACME").await.0], [200, 429]);
+    assert_eq!([world.token("OTHER").await.0, world.token("OTHER").await.0], [200, 200]);
+    world.fine("set-limit", json!({ "call_type": "token", "unlimited": true })).await;
+    assert_eq!(world.token("OTHER").await.0, 200);
+    let said = world.fine("limits", json!({ "customer": "ACME" })).await;
+    assert_eq!(said["limits"]["token"]["per_second"], 1);
+    for (wrong, expected) in [
+        (json!({ "call_type": "tokens", "per_hour": 1 }), "call_type: expected the name of a call type"),
+        (json!({ "call_type": "token" }), "expected a limit per hour"),
+        (json!({ "call_type": "token", "per_hour": 0 }), "per_hour: expected a limit"),
+        (json!({ "call_type": "token", "per_hour": 5_000_000_000_u64 }), "per_hour: expected a smaller number"),
+        (json!({ "call_type": "token", "per_hour": 1, "unlimited": true }), "expected unlimited alone"),
+        (json!({ "per_hour": 1 }), "expected call_type, found none"),
+    ] {
+        let (status, said) = world.tell("set-limit", &wrong).await;
+        assert!(status == 400 && said["error"].as_str().unwrap().contains(expected), "{wrong}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn faults_meet_the_customer_and_as_many_calls_as_ordered() {
+    let world = World::new();
+    let order = json!({ "fault": "token-503", "customer": "ACME", "count": 1 });
+    let number = world.fine("add-fault", order).await["number"].clone();
+    assert_eq!(
+        world.fine("faults", "").await["faults"],
+        json!([
+            { "number": number, "fault": "token-503, of ACME, count 1" }
+        ])
+    );
+    assert_eq!(
+        [world.token("OTHER").await.0, world.token("ACME").await.0, world.token("ACME").await.0],
+        [200, 503, 200]
+    );
+    assert_eq!(world.fine("faults", "").await["faults"], json!([]));
+    world.fine("add-fault", json!({ "fault": "500", "share": "0%" })).await;
+    assert_eq!(world.fine("remove-fault", "").await, json!({ "removed": 1 }));
+    assert_eq!(world.tell("remove-fault", json!({ "number": 77 })).await.0, 404);
+    for (wrong, expected) in [
+        (json!({ "fault": "xyz" }), "expected one of 429, "),
+        (json!({ "fault": "token-repeating-cursor" }), "expected a fault of a token call"),
+        (json!({ "fault": "500", "share": "2" }), "share: expected a rate from 0 to 1"),
+        (json!({ "fault": "500", "count": 0 }), "count: expected 1 or more"),
+        (json!({ "fault": "500", "count": -1 }), "count: expected a whole number from 0 on"),
+        (json!({ "fault": 500 }), "fault: expected a text"),
+        (json!({ "fault": "500", "counts": 1 }), "expected one of fault, customer, share, skip, count, found"),
+    ] {
+        let (status, said) = world.tell("add-fault", &wrong).await;
+        assert!(status == 400 && said["error"].as_str().unwrap().contains(expected), "{wrong}: {said}");
+    }
+    assert_eq!(world.fine("faults", "").await["faults"], json!([]), "nothing half done");
+}
+
+#[tokio::test]
+async fn the_journal_has_the_calls_without_secrets_and_is_asserted_on() {
+    let world = World::new();
+    let (status, token) = world.token("ACME").await;
+    let token = token.unwrap();
+    world.statement(&token).await;
+    let journal = world.fine("journal", "").await;
+    let calls = journal["calls"].as_array().unwrap();
+    assert_eq!((status, calls.len(), calls[0]["endpoint"].as_str()), (200, 2, Some("token")));
+    assert_eq!(calls[0]["request"]["headers"]["apikey"], "(masked)");
+    assert_eq!(calls[1]["request"]["headers"]["authorization"], "(masked)");
+    assert_eq!(calls[1]["customer"], "ACME");
+    assert!(calls[1]["request"]["body"].as_str().unwrap().contains(ACCOUNT));
+    assert!(calls[1]["answer"]["body"].as_str().unwrap().contains("payload"));
+    let text = journal.to_string();
+    assert!(!text.contains(&token) && text.contains(".(masked)\""), "{text}");
+    let assert = |body: Value| world.tell("assert-calls", body);
+    assert_eq!(assert(json!({ "endpoint": "statement", "body": ACCOUNT, "times": 1 })).await.0, 200);
+    assert_eq!(assert(json!({ "endpoint": "statement" })).await, (200, json!({ "found": 1 })));
+    let (status, said) = assert(json!({ "endpoint": "token", "status": 200, "at_least": 2 })).await;
+    let expected = format!(
+        "expected 2 or more of these calls, found 1; the newest of all calls: statement {ACCOUNT} 200; token 200"
+    );
+    assert_eq!((status, said["error"].as_str()), (409, Some(&*expected)));
+    assert_eq!(assert(json!({ "at_least": 1, "at_most": 2 })).await, (200, json!({ "found": 2 })));
+    assert_eq!(assert(json!({ "at_least": 3, "at_most": 4 })).await.0, 409);
+    assert_eq!(assert(json!({ "endpoint": "x" })).await.0, 400);
+    let one = world.fine("journal", json!({ "most": 1, "after": 0 })).await;
+    assert_eq!((one["calls"].as_array().unwrap().len(), one["found"].clone()), (1, json!(2)));
+    world.fine("forget-calls", "").await;
+    assert_eq!(assert(json!({ "at_most": 0 })).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_body_beyond_the_bound_is_the_provider_s_to_refuse() {
+    let world = World::new();
+    let request = Request::post("/v1.0/auth").header("apikey", "ACME");
+    let (status, body) = send(&world.bank, request.body(Body::from(vec![b' '; 1 << 20])).unwrap()).await;
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    assert!(status == StatusCode::PAYLOAD_TOO_LARGE && body["error"].is_string(), "{body}");
+    assert_eq!(world.fine("assert-calls", json!({ "status": 413 })).await["found"], 1);
+}
+
+#[tokio::test]
+async fn strangers_and_nonsense_are_refused_in_json() {
+    let world = World::new();
+    for authorization in [None, Some(""), Some("Bearer "), Some("Bearer x"), Some(TOKEN), Some("Basic dG9rZW4=")] {
+        for path in ["/_bank/clock", "/_bank/nowhere", "/"] {
+            let mut request = Request::get(path);
+            if let Some(value) = authorization {
+                request = request.header(AUTHORIZATION, value);
+            }
+            let (status, body) = send(&world.control, request.body(Body::empty()).unwrap()).await;
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(status, StatusCode::UNAUTHORIZED, "{authorization:?} {path}");
+            assert!(!body.to_string().contains(TOKEN));
+        }
+    }
+    let long = " ".repeat(9 << 20);
+    for (name, body, expected) in [
+        ("nowhere", "", (404, "expected an operation such as /_bank/clock, found")),
+        ("set-clock", "[]", (400, "expected a JSON object, found another value")),
+        ("set-clock", "{\"now\":", (400, "expected a JSON object: EOF")),
+        ("set-clock", "{\"now\":\"today\"}", (400, "now: expected")),
+        ("set-clock", "{\"rate\":1000001}", (400, "rate: expected at most 1000000")),
+        ("set-clock", "{\"rate\":5,\"assertions\":\"x\"}", (400, "assertions: expected one of real, bank, found")),
+        ("step-clock", "", (400, "expected seconds, found none")),
+        ("clock", "{\"x\":1}", (400, "expected no member, found")),
+        ("set-clock", &long, (413, "expected a body of at most")),
+    ] {
+        let (status, said) = world.tell(name, body).await;
+        let error = said["error"].as_str().unwrap();
+        assert!(status == expected.0 && error.starts_with(expected.1), "{name}: {status} {error}");
+    }
+    let get = Request::get("/_bank/clock").header(AUTHORIZATION, format!("Bearer {TOKEN}")).body(Body::empty());
+    assert_eq!(send(&world.control, get.unwrap()).await.0, StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(world.fine("clock", "").await["rate"], 1, "nothing half done");
+    world.fine("step-clock", json!({ "seconds": u64::MAX })).await;
+    world.token("ACME").await;
+}
+
+/// Receivers of ACME that acknowledge every message, and count them.
+async fn receivers(world: &World) -> Arc<AtomicUsize> {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    let router = Router::new().fallback(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        async { json!({ "id": "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "status": "RCVD" }).to_string() }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url =
+        EndpointUrl::danger_allow_http_on_loopback(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+    tokio::spawn(Server::without_tls(listener, router, ServerOptions::new()).run(std::future::pending()));
+    let encryption = EncryptionKey::from_pem(&KEY.verifying_key().to_spki_pem()).unwrap();
+    let sealer = Sealer::new(KEY.clone().with_kid("k"), encryption.with_kid("k"), SealOptions::new());
+    world.emulator.endpoints().insert(Endpoint::new("acme".parse().unwrap(), url, Arc::new(sealer)));
+    count
+}
+
+#[tokio::test]
+async fn messages_are_sent_listed_and_sent_again() {
+    let world = World::new();
+    let count = receivers(&world).await;
+    let story = json!({ "endpoint": "acme", "story": "payment", "seed": 7 });
+    let numbers = world.fine("send", &story).await["numbers"].clone();
+    assert_eq!(numbers.as_array().unwrap().len(), 3);
+    while world.emulator.dispatcher().run_once().await.unwrap() > 0 {}
+    assert_eq!(count.load(Ordering::SeqCst), 3);
+    let listed = world.fine("messages", json!({ "endpoint": "acme", "state": "delivered" })).await;
+    let last = listed["messages"][2].clone();
+    assert_eq!(
+        (&last["number"], &last["kind"], &last["deliveries"]),
+        (&numbers[2], &json!("payment_outcome"), &json!(1))
+    );
+    let again = world.fine("resend", json!({ "number": numbers[2] })).await;
+    assert_eq!((again, count.load(Ordering::SeqCst)), (json!({ "status": 200 }), 4));
+    let message: Value = serde_json::from_slice(&samples::all()[0].to_json()).unwrap();
+    world.fine("send", json!({ "endpoint": "acme", "message": message })).await;
+    for (name, wrong, expected) in [
+        ("send", json!({ "endpoint": "nobody", "story": "payment" }), (404, "")),
+        ("send", json!({ "endpoint": "acme" }), (400, "expected either a message or a story")),
+        ("send", json!({ "endpoint": "acme", "story": "x" }), (400, "story: expected one of mandate, ")),
+        ("send", json!({ "endpoint": "acme", "message": {} }), (400, "message: expected one of the four")),
+        ("send", json!({ "endpoint": "acme", "message": {}, "kind": "query" }), (400, "message: ")),
+        ("resend", json!({ "number": 77 }), (404, "expected the number of a message")),
+        ("book", json!({ "account": ACCOUNT, "amount": "1" }), (500, "this bank has no data of its own")),
+    ] {
+        let (status, said) = world.tell(name, &wrong).await;
+        assert!(status == expected.0 && said["error"].as_str().unwrap().starts_with(expected.1), "{wrong}: {said}");
+    }
+    assert_eq!(world.tell("messages", json!({ "state": "x" })).await.0, 400);
+}
+
+#[tokio::test]
+async fn a_reset_puts_everything_back() {
+    let world = World::new();
+    world.fine("set-clock", json!({ "rate": 0, "now": "2030-01-01T00:00:00.000Z" })).await;
+    world.fine("set-limit", json!({ "call_type": "token", "per_second": 1 })).await;
+    world.fine("add-fault", json!({ "fault": "token-500" })).await;
+    world.token("ACME").await;
+    world.token("OTHER").await;
+    world.fine("reset", json!({ "customer": "ACME" })).await;
+    let journal = world.fine("journal", "").await;
+    assert_eq!((&journal["found"], &journal["calls"][0]["customer"]), (&json!(1), &json!("OTHER")), "{journal}");
+    world.fine("reset", "").await;
+    assert_eq!(world.fine("clock", "").await["rate"], 1);
+    assert_eq!(world.fine("faults", "").await["faults"], json!([]));
+    assert_eq!(world.fine("limits", "").await["limits"]["token"]["per_second"], 2);
+    assert_eq!(world.tell("reset", json!({ "customer": "not a code!\n" })).await.0, 400);
+}
