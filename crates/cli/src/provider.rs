@@ -1,6 +1,7 @@
 //! `bankrail provider`: a bank in a box, and what acts on its data.
 
 mod book;
+mod control;
 mod customers;
 mod demo;
 mod folder;
@@ -52,6 +53,18 @@ enum Command {
         bankrail provider book 999001400100101 15.00 --kind fee --reference CH0007\n  \
         bankrail provider book --csv today.csv")]
     Book(book::Book),
+    /// Steer a provider that runs with --control: its clock, limits and faults; show and judge its calls
+    ///
+    /// Prints the answer in JSON. The folder of the data says where the provider is, and opens it: control.json.
+    #[command(
+        after_help = "Exit status: 0 if it was done or is so; 1 if it was refused or is not so; 2 if nobody answers.\n\n\
+        Examples:\n  \
+        bankrail provider control set-clock --now 2026-03-02T00:00:00Z --rate 0\n  \
+        bankrail provider control step-clock --seconds 86400\n  \
+        bankrail provider control add-fault --fault statement-503 --count 2\n  \
+        bankrail provider control assert-calls --endpoint statement --times 3"
+    )]
+    Control(control::Order),
     /// List the customers, add one, give one a new API key
     #[command(subcommand)]
     Customers(customers::Command),
@@ -90,6 +103,7 @@ pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
     folders.check()?;
     match command {
         Command::Book(book) => block_on(book::run(book, &folders, output)).map(|()| Outcome::Fine),
+        Command::Control(order) => block_on(control::run(order, &folders, output)),
         Command::Customers(command) => customers::run(command, &folders, output),
         Command::Keys(command) => keys::run(command, &folders, output),
         Command::Outbox(command) => block_on(outbox::run(command, &folders, output)),

@@ -14,30 +14,30 @@ use clap::Args;
 pub(super) struct Book {
     /// The account
     #[arg(required_unless_present = "csv", requires = "amount")]
-    account: Option<AccountId>,
+    pub(super) account: Option<AccountId>,
     /// The amount in the account's currency, more than zero; the kind decides whether it is a credit or a debit
-    amount: Option<String>,
+    pub(super) amount: Option<String>,
     /// What happened: fast_payment_in, transfer_out, fee and so on; a wrong name prints them all
     #[arg(long, default_value = "fast_payment_in")]
-    kind: BookingKind,
+    pub(super) kind: BookingKind,
     /// The booking day; today in UTC without it
     #[arg(long, value_name = "YYYY-MM-DD")]
-    day: Option<Date>,
+    pub(super) day: Option<Date>,
     /// The bank's reference, under which it is booked once
     #[arg(long)]
-    reference: Option<String>,
+    pub(super) reference: Option<String>,
     /// The remittance text
     #[arg(long, value_name = "TEXT")]
-    narrative: Option<String>,
+    pub(super) narrative: Option<String>,
     /// The other party's name
     #[arg(long, value_name = "NAME")]
-    counterparty: Option<String>,
+    pub(super) counterparty: Option<String>,
     /// The virtual account that a credit is for
     #[arg(long, value_name = "NUMBER")]
-    virtual_account: Option<String>,
+    pub(super) virtual_account: Option<String>,
     /// Reverse an earlier booking of this kind
     #[arg(long)]
-    reversal: bool,
+    pub(super) reversal: bool,
     /// Book the rows of this file, all of them or none; - for standard input
     #[arg(
         long,
@@ -46,7 +46,7 @@ pub(super) struct Book {
             "account", "amount", "kind", "day", "reference", "narrative", "counterparty", "virtual_account", "reversal",
         ]
     )]
-    csv: Option<String>,
+    pub(super) csv: Option<String>,
 }
 
 /// The most bytes of a CSV file.
@@ -62,8 +62,24 @@ pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> 
         let booked = counted(loaded.booked, "entry", "entries");
         return output.line(format_args!("{booked} booked, {} booked before", loaded.already));
     }
+    let (account, booked, day, balance) = book_one(book, &ledger, SystemClock.now().date()).await?;
+    let account = shown(account.as_str()).into_owned();
+    match booked {
+        Booked::Known(number) => output.line(format_args!("booked before as entry {number} of {account}"))?,
+        Booked::New(number) => output.line(format_args!("booked as entry {number} of {account} on {day}"))?,
+        _ => output.line("booked")?,
+    }
+    output.line(format_args!("balance {balance}"))
+}
+
+/// Books one entry. Returns its account, what became of it, its day, and the balance.
+pub(super) async fn book_one<'a>(
+    book: &'a Book,
+    ledger: &SqliteLedger,
+    today: Date,
+) -> Result<(&'a AccountId, Booked, Date, Money), Failure> {
     let (Some(account), Some(amount)) = (&book.account, &book.amount) else {
-        return Err(Failure::unable(
+        return Err(Failure::refused(
             "expected an account and an amount, found none",
             "see bankrail provider book --help",
         ));
@@ -77,7 +93,7 @@ pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> 
         ));
     };
     let amount = parse_decimal(amount).map_err(|error| failed(&error))?;
-    let day = book.day.unwrap_or_else(|| SystemClock.now().date());
+    let day = book.day.unwrap_or(today);
     let mut booking = Booking::new(book.kind, Money::new(amount, balance.currency()), day);
     if let Some(text) = &book.reference {
         booking = booking.reference(text);
@@ -96,11 +112,5 @@ pub(super) async fn run(book: &Book, folders: &Folders, output: &mut Output) -> 
     }
     let booked = ledger.book(account, &booking).await.map_err(|error| failed(&error))?;
     let balance = ledger.balance(account).await.map_err(|error| failed(&error))?.unwrap_or(balance);
-    let account = shown(account.as_str()).into_owned();
-    match booked {
-        Booked::Known(number) => output.line(format_args!("booked before as entry {number} of {account}"))?,
-        Booked::New(number) => output.line(format_args!("booked as entry {number} of {account} on {day}"))?,
-        _ => output.line("booked")?,
-    }
-    output.line(format_args!("balance {balance}"))
+    Ok((account, booked, day, balance))
 }

@@ -17,7 +17,9 @@ use bankrail::service::{ApiKeyHash, Customer, RegisteredAccount};
 use bankrail::statement::{AccountId, AccountKind};
 use bankrail::values::{Clock as _, Currency, SecretString, SystemClock, Timestamp};
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -72,7 +74,7 @@ pub(super) struct Rotate {
     overlap: u32,
 }
 
-fn account(text: &str) -> Result<(AccountId, RegisteredAccount), String> {
+pub(super) fn account(text: &str) -> Result<(AccountId, RegisteredAccount), String> {
     let (text, is_virtual) = match text.strip_suffix(":virtual") {
         Some(text) => (text, true),
         None => (text, false),
@@ -126,17 +128,12 @@ fn add(add: &Add, folders: &Folders, output: &mut Output) -> Result<Outcome, Fai
         Failure::unable(format_args!("--scope: {}", causes(&error)), "pass each scope with an option of its own")
     })?;
     let mut record = CustomerRecord::new(Customer::new(add.code.clone(), file::verifying(&add.key)?, scopes));
-    let api_key = new_api_key()?;
-    record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
     record.accounts.clone_from(&add.account);
-    let mut receiver_key = None;
-    if let (Some(url), Some(encrypt_to)) = (&add.endpoint, &add.encrypt_to) {
-        let key = new_api_key()?;
-        let id = add.code.as_str().to_ascii_lowercase();
-        record.endpoints.push(endpoint(&id, url.clone(), file::encryption(encrypt_to, None)?, key.as_str().into())?);
-        receiver_key = Some((id, key));
-    }
-    let path = files::add(folders, &record)?;
+    let receivers = match (&add.endpoint, &add.encrypt_to) {
+        (Some(url), Some(encrypt_to)) => Some((url.clone(), file::encryption(encrypt_to, None)?)),
+        _ => None,
+    };
+    let Added { api_key, receiver_key, path } = added(record, receivers, folders)?;
     output.line(format_args!("customer  {}", add.code))?;
     output.line(format_args!("API key   apikey: {}  (printed only now)", *api_key))?;
     if let Some((id, key)) = &receiver_key {
@@ -144,6 +141,33 @@ fn add(add: &Add, folders: &Folders, output: &mut Output) -> Result<Outcome, Fai
     }
     output.line(format_args!("file      {}", path.display()))?;
     Ok(Outcome::Fine)
+}
+
+/// What a new customer gets.
+pub(super) struct Added {
+    pub(super) api_key: Zeroizing<String>,
+    /// The name of its endpoint, and the API key that its receivers are sent.
+    pub(super) receiver_key: Option<(String, Zeroizing<String>)>,
+    path: PathBuf,
+}
+
+/// Adds a customer with a new API key, and with an endpoint for its receivers.
+pub(super) fn added(
+    mut record: CustomerRecord,
+    receivers: Option<(EndpointUrl, EncryptionKey)>,
+    folders: &Folders,
+) -> Result<Added, Failure> {
+    let api_key = new_api_key()?;
+    record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
+    let mut receiver_key = None;
+    if let Some((url, encryption)) = receivers {
+        let key = new_api_key()?;
+        let id = record.customer.code.as_str().to_ascii_lowercase();
+        record.endpoints.push(endpoint(&id, url, encryption, key.as_str().into())?);
+        receiver_key = Some((id, key));
+    }
+    let path = files::add(folders, &record)?;
+    Ok(Added { api_key, receiver_key, path })
 }
 
 fn endpoint(id: &str, url: EndpointUrl, key: EncryptionKey, api_key: SecretString) -> Result<EndpointRecord, Failure> {
@@ -155,10 +179,37 @@ fn endpoint(id: &str, url: EndpointUrl, key: EncryptionKey, api_key: SecretStrin
 }
 
 fn rotate(rotate: &Rotate, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
-    let now = SystemClock.now();
-    let end = now.saturating_add(HOUR.saturating_mul(rotate.overlap));
+    let Rotated { api_key, end, path, told } = rotated(&rotate.code, rotate.overlap, SystemClock.now(), folders)?;
+    let printed = if matches!(told, Ok(true)) { "also in connection.toml" } else { "printed only now" };
+    output.line(format_args!("customer  {}", rotate.code))?;
+    output.line(format_args!("API key   apikey: {}  ({printed})", *api_key))?;
+    let before = if rotate.overlap == 0 { "ended".to_owned() } else { crate::clock::instant(end) };
+    output.line(format_args!("before    {before}"))?;
+    output.line(format_args!("file      {}", path.display()))?;
+    // The key is in force and stored nowhere: it is printed whatever became of connection.toml.
+    told.map(|_| Outcome::Fine)
+}
+
+/// What came of a new API key.
+pub(super) struct Rotated {
+    pub(super) api_key: Zeroizing<String>,
+    /// When the keys before end.
+    pub(super) end: Timestamp,
+    path: PathBuf,
+    /// Whether a demo customer's connection.toml has it now.
+    told: Result<bool, Failure>,
+}
+
+/// Gives a customer a new API key.
+pub(super) fn rotated(
+    code: &CustomerCode,
+    overlap: u32,
+    now: Timestamp,
+    folders: &Folders,
+) -> Result<Rotated, Failure> {
+    let end = now.saturating_add(HOUR.saturating_mul(overlap));
     let api_key = new_api_key()?;
-    let path = files::change(folders, &rotate.code, |record| {
+    let path = files::change(folders, code, |record| {
         for key in &mut record.api_keys {
             if key.valid_until().is_none_or(|until| end < until) {
                 *key = key.clone().expires(end);
@@ -168,15 +219,8 @@ fn rotate(rotate: &Rotate, folders: &Folders, output: &mut Output) -> Result<Out
         record.api_keys.push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
         Ok(())
     })?;
-    let told = set_api_key(folders, rotate.code.as_str(), &api_key);
-    let printed = if matches!(told, Ok(true)) { "also in connection.toml" } else { "printed only now" };
-    output.line(format_args!("customer  {}", rotate.code))?;
-    output.line(format_args!("API key   apikey: {}  ({printed})", *api_key))?;
-    let before = if rotate.overlap == 0 { "ended".to_owned() } else { crate::clock::instant(end) };
-    output.line(format_args!("before    {before}"))?;
-    output.line(format_args!("file      {}", path.display()))?;
-    // The key is in force and stored nowhere: it is printed whatever became of connection.toml.
-    told.map(|_| Outcome::Fine)
+    let told = set_api_key(folders, code.as_str(), &api_key);
+    Ok(Rotated { api_key, end, path, told })
 }
 
 /// Registers an endpoint of the first demo customer at this address. One that is there already gets these keys. Each

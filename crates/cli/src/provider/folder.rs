@@ -6,8 +6,10 @@ use crate::keys::write::open_lock;
 use bankrail::bank::{CustomerFolder, CustomerFolderOptions, CustomersError};
 use bankrail::jose::SigningKey;
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
+use bankrail::values::{Clock, SystemClock};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where a provider's files are.
@@ -74,7 +76,13 @@ impl Folders {
 
     /// The customers.
     pub(super) fn customers(&self) -> Result<CustomerFolder, Failure> {
-        let folder = CustomerFolder::open(self.config("customers"), CustomerFolderOptions::new().interval(INTERVAL));
+        self.customers_by(Arc::new(SystemClock))
+    }
+
+    /// The customers, whose API keys end by this clock.
+    pub(super) fn customers_by(&self, clock: Arc<dyn Clock>) -> Result<CustomerFolder, Failure> {
+        let options = CustomerFolderOptions::new().interval(INTERVAL).clock(clock);
+        let folder = CustomerFolder::open(self.config("customers"), options);
         folder.map_err(|error| Failure::unable(first_fault(&error), "correct the file"))
     }
 

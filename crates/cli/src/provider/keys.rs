@@ -9,6 +9,7 @@ use crate::keys::write::{NewFile, write};
 use crate::output::Output;
 use bankrail::jose::{RsaSize, SigningKey, VerifyingKey};
 use clap::Subcommand;
+use std::path::PathBuf;
 
 /// The keys that a set keeps after a rotation.
 const KEPT: usize = 3;
@@ -27,33 +28,18 @@ pub(super) enum Command {
 }
 
 pub(super) fn run(command: &Command, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
-    let in_use = folders.signing_key()?;
-    let thumbprint = in_use.verifying_key().thumbprint();
     match command {
         Command::List => {
-            for key in published(folders, &in_use)? {
-                let (found, bits) = (key.thumbprint(), key.public_key().bits());
-                let use_ = if found == thumbprint { "signs" } else { "signed before" };
-                output.line(format_args!("{found}  {bits} bits  {use_}"))?;
+            for (at, key) in published(folders)?.iter().enumerate() {
+                let use_ = if at == 0 { "signs" } else { "signed before" };
+                output.line(format_args!("{}  {} bits  {use_}", key.thumbprint(), key.public_key().bits()))?;
             }
         }
         Command::Rotate => {
-            let new = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
-            let public = new.verifying_key();
-            let mut keys = vec![public.clone()];
-            keys.extend(published(folders, &in_use)?);
-            keys.truncate(KEPT);
-            let set = key_set(&keys);
-            let mut sets = vec![folders.config("signing.jwks.json")];
-            if folders.is_demo() {
-                sets.extend(connections(folders)?.into_iter().map(|(home, _)| home.join("provider.jwks.json")));
+            let (keys, sets) = rotated(folders)?;
+            for (key, use_) in keys.iter().zip(["signs from now on", "signed before, and stays in the key set"]) {
+                output.line(format_args!("{}  {use_}", key.thumbprint()))?;
             }
-            // Receivers can know the key before the first message is signed with it.
-            write(&sets.iter().map(|path| NewFile::public(path, &set)).collect::<Vec<_>>(), true)?;
-            write(&[NewFile::public(folders.config("signing.pub.pem"), public.to_spki_pem())], true)?;
-            write(&[NewFile::private(folders.config("signing.pem"), new.to_pkcs8_pem())], true)?;
-            output.line(format_args!("{}  signs from now on", public.thumbprint()))?;
-            output.line(format_args!("{thumbprint}  signed before, and stays in the key set"))?;
             for path in sets {
                 output.line(format_args!("{}", path.display()))?;
             }
@@ -62,8 +48,28 @@ pub(super) fn run(command: &Command, folders: &Folders, output: &mut Output) -> 
     Ok(Outcome::Fine)
 }
 
-/// The keys of the set, newest first; without a set the one in use alone.
-fn published(folders: &Folders, in_use: &SigningKey) -> Result<Vec<VerifyingKey>, Failure> {
+/// Makes a new key that signs. Returns the keys of the set, the new one first, and the files that have the set.
+pub(super) fn rotated(folders: &Folders) -> Result<(Vec<VerifyingKey>, Vec<PathBuf>), Failure> {
+    let new = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
+    let public = new.verifying_key();
+    let mut keys = vec![public.clone()];
+    keys.extend(published(folders)?);
+    keys.truncate(KEPT);
+    let set = key_set(&keys);
+    let mut sets = vec![folders.config("signing.jwks.json")];
+    if folders.is_demo() {
+        sets.extend(connections(folders)?.into_iter().map(|(home, _)| home.join("provider.jwks.json")));
+    }
+    // Receivers can know the key before the first message is signed with it.
+    write(&sets.iter().map(|path| NewFile::public(path, &set)).collect::<Vec<_>>(), true)?;
+    write(&[NewFile::public(folders.config("signing.pub.pem"), public.to_spki_pem())], true)?;
+    write(&[NewFile::private(folders.config("signing.pem"), new.to_pkcs8_pem())], true)?;
+    Ok((keys, sets))
+}
+
+/// The keys of the set, the one in use first; without a set that one alone.
+pub(super) fn published(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
+    let in_use = folders.signing_key()?;
     let path = folders.config("signing.jwks.json");
     if !path.exists() && !folders.is_demo() {
         return Ok(vec![in_use.verifying_key()]);

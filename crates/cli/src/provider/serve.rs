@@ -6,6 +6,7 @@ mod settings;
 
 pub(super) use given::Given;
 
+use super::control::{Access, FolderData};
 use super::folder::{Folders, damaged};
 use super::limits::Wanted;
 #[cfg(feature = "page")]
@@ -20,7 +21,7 @@ use crate::output::{Output, Style};
 use crate::{clock, logging, text};
 use bankrail::bank::{DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Verifier;
-use bankrail::emulator::{Call, Emulator, EmulatorOptions, Engines};
+use bankrail::emulator::{BankClock, Call, Control, ControlOptions, Emulator, EmulatorOptions, Engines};
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::CurrentKey;
@@ -66,14 +67,15 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     if let Some(url) = &arguments.deliver_to {
         customers::deliver_to(folders, url, arguments.encrypt_to.as_deref())?;
     }
-    let directory = Arc::new(folders.customers()?);
+    let clock = Arc::new(BankClock::new());
+    let directory = Arc::new(folders.customers_by(clock.clone())?);
     let store = folders.store()?;
     let ledger = SqliteLedger::new(store.clone());
     let outbox: Arc<dyn OutboxStore> = Arc::new(store.outbox());
     let limiter = Arc::new(Limiter::new(arguments.limits.limits()?, Arc::new(store.clone())));
     if folders.is_demo() {
-        let day = today::book(&ledger).await?;
-        tokio::spawn(today::follow(ledger.clone(), day));
+        let day = today::book(&ledger, &clock).await?;
+        tokio::spawn(today::follow(ledger.clone(), clock.clone(), day));
     }
 
     let transport = HttpsTransportOptions::new().tls_roots(roots(arguments, folders)?);
@@ -86,6 +88,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let mut options = ProviderOptions::new()
         .issuer(&issuer)
         .limiter(Arc::clone(&limiter))
+        .assertion_clock(clock.for_assertions())
         .rate_limit_headers(true)
         .cursor_secret(cursor_secret(folders)?)
         .audit(Arc::new(audit), AuditOptions::new());
@@ -102,6 +105,8 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         transport: Arc::new(transport),
     };
     let options = EmulatorOptions::new()
+        .clock(clock.clone())
+        .journal(arguments.control.is_some())
         .provider(options)
         // `send` stores messages in another process.
         .dispatcher(
@@ -114,11 +119,12 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         .seed(arguments.seed);
     let emulator = Emulator::new(engines, verifier, options)
         .map_err(|error| Failure::unable(causes(&error), "bankrail provider --help says what fits"))?;
+    let emulator = Arc::new(emulator);
     let (dispatcher, calls) = (emulator.dispatcher().clone(), emulator.calls().clone());
 
     let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
     if arguments.limits != Wanted::Off {
-        follower = follower.limiter(limiter);
+        follower = follower.limiter(Arc::clone(&limiter));
     }
     let key = signing.clone();
     let mut follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| -> Arc<dyn SealPayload> {
@@ -136,6 +142,28 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         let (listener, address) = listen(address, "--operations").await?;
         tokio::spawn(Server::without_tls(listener, Operations::new(health), ServerOptions::new()).run(pending()));
         output.line(format_args!("operations     http://{address}/readyz"))?;
+    }
+    if let Some(address) = arguments.control {
+        if !address.ip().is_loopback() && !arguments.control_beyond_loopback {
+            return Err(Failure::unable(
+                format_args!("--control: expected a loopback address, found {address}"),
+                "pass --control-beyond-loopback too if others may take the bank over",
+            ));
+        }
+        let data = FolderData {
+            folders: folders.clone(),
+            ledger: ledger.clone(),
+            directory: Arc::clone(&directory),
+            signing: signing.clone(),
+            clock: Arc::clone(&clock),
+        };
+        let options = ControlOptions::new().data(Arc::new(data));
+        let control = Control::new(Arc::clone(&emulator), clock, limiter, options);
+        let (listener, address) = listen(address, "--control").await?;
+        let access = Access::of(folders, address)?;
+        let server = Server::without_tls(listener, control.router(access.token), ServerOptions::new());
+        tokio::spawn(server.run(shutdown.clone().wanted()));
+        output.line(format_args!("control        {}, token in {}", access.url, access.file.display()))?;
     }
     #[cfg(feature = "page")]
     if let settings::WantedPage::At(address) = arguments.page {

@@ -3,16 +3,17 @@
 use crate::failure::{Failure, causes};
 use bankrail::bank::SqliteLedger;
 use bankrail::emulator::TestAccount;
-use bankrail::values::{Clock as _, Date, SystemClock};
+use bankrail::values::{Clock, Date};
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How often it is looked whether a new day has begun.
-const PAUSE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Opens the test accounts, and books their entries of today, each once.
-pub(super) async fn book(ledger: &SqliteLedger) -> Result<Date, Failure> {
-    let today = SystemClock.now().date();
+pub(super) async fn book(ledger: &SqliteLedger, clock: &dyn Clock) -> Result<Date, Failure> {
+    let today = clock.now().date();
     book_day(ledger, today).await.map_err(|error| {
         let what = format!("the test accounts cannot be booked: {}", causes(&*error));
         Failure::unable(what, "start with another folder with --data")
@@ -31,10 +32,10 @@ async fn book_day(ledger: &SqliteLedger, day: Date) -> Result<(), Box<dyn Error>
 }
 
 /// Books each day that begins after `day`, for ever.
-pub(super) async fn follow(ledger: SqliteLedger, mut day: Date) {
+pub(super) async fn follow(ledger: SqliteLedger, clock: Arc<dyn Clock>, mut day: Date) {
     loop {
         tokio::time::sleep(PAUSE).await;
-        let today = SystemClock.now().date();
+        let today = clock.now().date();
         if today == day {
             continue;
         }

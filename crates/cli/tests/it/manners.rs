@@ -30,6 +30,8 @@ const COMMANDS: &[&[&str]] = &[
     &["keys", "jwks"],
     &["provider"],
     &["provider", "book"],
+    &["provider", "control", "set-clock"],
+    &["provider", "control", "step-clock"],
     &["provider", "customers", "list"],
     &["provider", "customers", "add"],
     &["provider", "customers", "rotate"],

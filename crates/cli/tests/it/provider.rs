@@ -2,6 +2,7 @@
 
 mod bank;
 mod commands;
+mod control;
 mod made;
 mod receiver;
 mod sent;

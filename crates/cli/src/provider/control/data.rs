@@ -1,0 +1,224 @@
+//! The data of a provider, as its control acts on it.
+
+use super::super::book::{Book, book_one};
+use super::super::folder::Folders;
+use super::super::{customers, keys, today};
+use super::past;
+use crate::failure::{Failure, causes};
+use bankrail::bank::{Booked, BookingKind, CustomerFolder, CustomerRecord, SqliteLedger};
+use bankrail::client_assertion::CustomerCode;
+use bankrail::client_assertion::token::{ScopeSet, names};
+use bankrail::emulator::{Arguments, BankClock, BankData, ControlError, DataFuture, Operation, ShopStory, TestAccount};
+use bankrail::jose::{CurrentKey, KeyHandle, KeyMaterial, KeyOptions, KeySet, SigningKey, VerifyingKey};
+use bankrail::service::Customer;
+use bankrail::service::delivery::EndpointUrl;
+use bankrail::values::Clock as _;
+use serde_json::{Value, json};
+use std::fmt::Display;
+use std::sync::Arc;
+
+/// The data of a provider that runs.
+#[derive(Debug)]
+pub(in crate::provider) struct FolderData {
+    pub(in crate::provider) folders: Folders,
+    pub(in crate::provider) ledger: SqliteLedger,
+    pub(in crate::provider) directory: Arc<CustomerFolder>,
+    pub(in crate::provider) signing: CurrentKey<SigningKey>,
+    pub(in crate::provider) clock: Arc<BankClock>,
+}
+
+impl From<Failure> for ControlError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(what) => Self::Wrong(what),
+            Failure::Unable(what) => Self::Failed(what),
+            Failure::Closed => Self::Failed("nobody reads the output".to_owned()),
+        }
+    }
+}
+
+fn wrong(what: impl Display) -> ControlError {
+    ControlError::Wrong(what.to_string())
+}
+
+fn failed(error: &dyn std::error::Error) -> ControlError {
+    ControlError::Failed(causes(error))
+}
+
+impl BankData for FolderData {
+    fn carry_out<'a>(&'a self, arguments: &'a Arguments) -> DataFuture<'a, Value> {
+        Box::pin(async move {
+            match arguments.operation() {
+                Operation::Book => self.book(arguments).await,
+                Operation::Customers => Ok(self.customers()),
+                Operation::AddCustomer => self.add_customer(arguments).await,
+                Operation::RotateApiKey => self.rotate_api_key(arguments).await,
+                Operation::Keys => Ok(kids(&keys::published(&self.folders)?)),
+                Operation::RotateKey => {
+                    let (keys, _) = keys::rotated(&self.folders)?;
+                    self.signing.replace(self.folders.signing_key()?);
+                    Ok(kids(&keys))
+                }
+                Operation::Snapshot => {
+                    past::keep(&self.folders, arguments.text("name").unwrap_or_default()).await?;
+                    Ok(json!({}))
+                }
+                Operation::Seed => {
+                    past::seed(&self.folders, arguments.text("name").unwrap_or_default()).await?;
+                    self.register().await?;
+                    Ok(json!({}))
+                }
+                _ => Err(ControlError::Failed("expected an operation on data, found another".to_owned())),
+            }
+        })
+    }
+
+    fn reset<'a>(&'a self, customer: Option<&'a CustomerCode>) -> DataFuture<'a, ()> {
+        Box::pin(async move {
+            let of = match customer {
+                None => None,
+                Some(code) => {
+                    let record = self.directory.book().get(code).cloned();
+                    let unknown = || ControlError::Unknown(format!("expected the code of a customer, found {code}"));
+                    let endpoints = record.ok_or_else(unknown)?;
+                    let endpoints = endpoints.endpoints.iter().map(|endpoint| endpoint.id().to_string()).collect();
+                    Some((code.to_string(), endpoints))
+                }
+            };
+            let openings = if self.folders.is_demo() { TestAccount::ALL } else { &[] };
+            past::forget(&self.folders, of, openings).await?;
+            self.clock_changed().await
+        })
+    }
+
+    fn clock_changed(&self) -> DataFuture<'_, ()> {
+        Box::pin(async move {
+            if self.folders.is_demo() {
+                today::book(&self.ledger, &self.clock).await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl FolderData {
+    async fn book(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let text = |name| arguments.text(name).map(str::to_owned);
+        if let Some(rows) = text("csv") {
+            let loaded = self.ledger.load_csv(std::io::Cursor::new(rows)).await;
+            let loaded = loaded.map_err(|error| wrong(format_args!("csv: {}", causes(&error))))?;
+            return Ok(json!({ "booked": loaded.booked, "known": loaded.already }));
+        }
+        let today = self.clock.now().date();
+        let book = Book {
+            account: arguments.parsed("account")?,
+            amount: text("amount"),
+            kind: arguments.parsed("kind")?.unwrap_or(BookingKind::FastPaymentIn),
+            day: arguments.parsed("day")?,
+            reference: text("reference"),
+            narrative: text("narrative"),
+            counterparty: text("counterparty"),
+            virtual_account: text("virtual_account"),
+            reversal: arguments.flag("reversal"),
+            csv: None,
+        };
+        if arguments.one_of("story", &["shop"])?.is_none() {
+            let (_, booked, day, balance) = book_one(&book, &self.ledger, today).await?;
+            let is_new = u64::from(matches!(booked, Booked::New(_)));
+            let (amount, currency) = (balance.amount().to_string(), balance.currency().to_string());
+            let (day, known) = (day.to_string(), 1 - is_new);
+            return Ok(
+                json!({ "booked": is_new, "known": known, "day": day, "balance": amount, "currency": currency }),
+            );
+        }
+        let account = book.account.ok_or_else(|| wrong("expected account, found none"))?;
+        let unknown = || ControlError::Unknown("expected an account that the provider has, found another".to_owned());
+        let currency = self.ledger.balance(&account).await?.ok_or_else(unknown)?.currency();
+        let (mut new, mut known) = (0, 0);
+        let seed = arguments.number("seed").unwrap_or_default();
+        for booking in ShopStory::day(seed, currency, book.day.unwrap_or(today)) {
+            match self.ledger.book(&account, &booking).await.map_err(|error| failed(&error))? {
+                Booked::New(_) => new += 1,
+                _ => known += 1,
+            }
+        }
+        Ok(json!({ "booked": new, "known": known }))
+    }
+
+    fn customers(&self) -> Value {
+        let now = self.clock.now();
+        let customer = |record: &CustomerRecord| {
+            json!({
+                "code": record.customer.code.as_str(),
+                "scopes": record.customer.scopes.to_string(),
+                "api_keys": record.api_keys.iter().filter(|key| key.is_valid_at(now)).count(),
+                "accounts": record.accounts.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(),
+                "endpoints": record.endpoints.iter().map(|endpoint| endpoint.id().to_string()).collect::<Vec<_>>(),
+            })
+        };
+        let customers: Vec<_> = self.directory.book().records().map(|record| customer(record)).collect();
+        json!({ "customers": customers })
+    }
+
+    async fn add_customer(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let code = arguments.parsed::<CustomerCode>("code")?.ok_or_else(|| wrong("expected code, found none"))?;
+        let key = key_set(arguments, "key")?.ok_or_else(|| wrong("expected key, found none"))?;
+        let scopes = arguments.text("scopes").unwrap_or(names::STATEMENT_READ);
+        let scopes: ScopeSet = scopes.parse().map_err(|error| wrong(format_args!("scopes: {}", causes(&error))))?;
+        let mut record = CustomerRecord::new(Customer::new(code, key, scopes));
+        let accounts = arguments.text("accounts").unwrap_or_default().split_whitespace().map(customers::account);
+        record.accounts =
+            accounts.collect::<Result<_, _>>().map_err(|error| wrong(format_args!("accounts: {error}")))?;
+        let encryption = key_set(arguments, "encrypt_to")?.map(|keys| keys.keys().first().cloned());
+        let url = arguments.text("webhooks").map(EndpointUrl::parse).transpose();
+        let url = url.map_err(|error| wrong(format_args!("webhooks: {}", causes(&error))))?;
+        let receivers = match (url, encryption.flatten()) {
+            (Some(url), Some(key)) => Some((url, key)),
+            (None, None) => None,
+            _ => return Err(wrong("expected webhooks and encrypt_to, found one of them")),
+        };
+        let added = customers::added(record, receivers, &self.folders)?;
+        self.reload().await?;
+        self.register().await?;
+        let receiver_key = added.receiver_key.as_ref();
+        Ok(json!({
+            "api_key": *added.api_key,
+            "endpoint": receiver_key.map(|(id, _)| id),
+            "endpoint_api_key": receiver_key.map(|(_, key)| key.as_str()),
+        }))
+    }
+
+    async fn rotate_api_key(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let code = arguments.parsed::<CustomerCode>("code")?.ok_or_else(|| wrong("expected code, found none"))?;
+        let overlap = arguments.fitting("overlap")?.unwrap_or(24);
+        let rotated = customers::rotated(&code, overlap, self.clock.now(), &self.folders)?;
+        self.reload().await?;
+        Ok(json!({ "api_key": *rotated.api_key, "before_ends": rotated.end.to_string() }))
+    }
+
+    /// Puts changed files of customers in force now.
+    async fn reload(&self) -> Result<(), ControlError> {
+        self.directory.reload().await.map_err(|error| failed(&error))
+    }
+
+    /// Lets each customer ask for its accounts.
+    async fn register(&self) -> Result<(), ControlError> {
+        for record in self.directory.book().records() {
+            let registered = self.ledger.register(&record.customer.code, record.accounts.clone()).await;
+            registered.map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
+}
+
+fn kids(keys: &[VerifyingKey]) -> Value {
+    json!({ "kids": keys.iter().map(VerifyingKey::thumbprint).collect::<Vec<_>>() })
+}
+
+/// The keys of a text.
+fn key_set<K: KeyHandle>(arguments: &Arguments, name: &str) -> Result<Option<KeySet<K>>, ControlError> {
+    let refused = |error: &dyn std::error::Error| wrong(format_args!("{name}: {}", causes(error)));
+    let Some(text) = arguments.text(name) else { return Ok(None) };
+    let material = KeyMaterial::parse(text.as_bytes()).map_err(|error| refused(&error))?;
+    Ok(Some(material.into_keys(&KeyOptions::new()).map_err(|error| refused(&error))?.0))
+}

@@ -1,0 +1,138 @@
+//! What happened at a provider: forgotten, kept under a name, and put back. The rows of its database are copied by
+//! SQLite itself, beside the store that the provider uses.
+
+use super::super::folder::Folders;
+use crate::keys::write::{Secrecy, make_folder, unnamed};
+use crate::output::unwritable;
+use bankrail::emulator::{ControlError, TestAccount};
+use bankrail::stores::sqlite::rusqlite::{self, Connection, TransactionBehavior, params};
+use bankrail::values::excerpt;
+use std::path::PathBuf;
+
+/// The tables of what happened.
+const TABLES: &str = "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB 'bankrail_*'
+    AND name <> 'bankrail_schema' AND name NOT GLOB 'bankrail_customer*'";
+
+/// What belongs to one customer.
+const OF_CUSTOMER: [&str; 3] = [
+    "DELETE FROM bankrail_token WHERE customer = ?1",
+    "DELETE FROM bankrail_counter WHERE customer = ?1",
+    "DELETE FROM bankrail_account_entry
+        WHERE account IN (SELECT account FROM bankrail_account_customer WHERE customer = ?1)",
+];
+
+/// What belongs to one endpoint.
+const OF_ENDPOINT: [&str; 3] = [
+    "DELETE FROM bankrail_outbox WHERE endpoint = ?1",
+    "DELETE FROM bankrail_stopped WHERE endpoint = ?1",
+    "DELETE FROM bankrail_circuit WHERE endpoint = ?1",
+];
+
+/// Accounts of one customer, or all, without an entry.
+const EMPTY: &str = "UPDATE bankrail_account SET balance = ?2, last_entry = 0 WHERE (?1 IS NULL
+    OR id IN (SELECT account FROM bankrail_account_customer WHERE customer = ?1)) AND (?3 IS NULL OR account = ?3)";
+
+/// Forgets what happened to all, or to one customer with these endpoints. The accounts have their opening balances.
+pub(super) async fn forget(
+    folders: &Folders,
+    of: Option<(String, Vec<String>)>,
+    openings: &'static [TestAccount],
+) -> Result<(), ControlError> {
+    on_database(folders, move |connection| {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.pragma_update(None, "defer_foreign_keys", true)?;
+        let customer = of.as_ref().map(|(code, _)| code.as_str());
+        if let Some((code, endpoints)) = &of {
+            let of_endpoints = endpoints.iter().flat_map(|id| OF_ENDPOINT.map(|sql| (sql, id)));
+            for (sql, name) in OF_CUSTOMER.map(|sql| (sql, code)).into_iter().chain(of_endpoints) {
+                transaction.execute(sql, [name])?;
+            }
+        } else {
+            for table in tables(&transaction)?.iter().filter(|name| !name.starts_with("bankrail_account")) {
+                transaction.execute(&format!("DELETE FROM {table}"), [])?;
+            }
+            transaction.execute("DELETE FROM bankrail_account_entry", [])?;
+        }
+        transaction.execute(EMPTY, params![customer, "0", None::<&str>])?;
+        for account in openings {
+            let (id, balance) = (account.id(), account.opening().amount().to_string());
+            transaction.execute(EMPTY, params![customer, balance, id.as_str()])?;
+        }
+        transaction.commit()
+    })
+    .await
+}
+
+/// Keeps what happened so far under a name.
+pub(super) async fn keep(folders: &Folders, name: &str) -> Result<(), ControlError> {
+    let path = file(folders, name)?;
+    make_folder(&folders.data("snapshots"))?;
+    let partial = unnamed(&path, Secrecy::Private).map_err(|error| unwritable(&path, &error))?;
+    let copy = partial.path().to_string_lossy().into_owned();
+    on_database(folders, move |connection| connection.execute("VACUUM INTO ?1", [copy]).map(drop)).await?;
+    partial.persist(&path).map_err(|error| unwritable(&path, &error.error))?;
+    Ok(())
+}
+
+/// Puts what was kept under a name in the place of what happened since.
+pub(super) async fn seed(folders: &Folders, name: &str) -> Result<(), ControlError> {
+    let path = file(folders, name)?;
+    if !path.is_file() {
+        return Err(ControlError::Unknown(format!("expected the name of a snapshot, found {}", excerpt(name))));
+    }
+    let path = path.to_string_lossy().into_owned();
+    let is_like_this = on_database(folders, move |connection| {
+        connection.execute("ATTACH ?1 AS kept", [path])?;
+        let version = |of| {
+            connection.query_row(&format!("SELECT abs(max(version)) FROM {of}.bankrail_schema"), [], |row| row.get(0))
+        };
+        let versions: [i64; 2] = [version("main")?, version("kept")?];
+        if versions[0] != versions[1] {
+            return Ok(false);
+        }
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.pragma_update(None, "defer_foreign_keys", true)?;
+        let tables = tables(&transaction)?;
+        for table in &tables {
+            transaction.execute(&format!("DELETE FROM main.{table}"), [])?;
+        }
+        for table in &tables {
+            transaction.execute(&format!("INSERT INTO main.{table} SELECT * FROM kept.{table}"), [])?;
+        }
+        transaction.commit()?;
+        Ok(true)
+    });
+    match is_like_this.await? {
+        true => Ok(()),
+        false => Err(ControlError::Wrong("expected a snapshot of this version, found one of another".to_owned())),
+    }
+}
+
+fn file(folders: &Folders, name: &str) -> Result<PathBuf, ControlError> {
+    let is_plain = |character: u8| character.is_ascii_lowercase() || character.is_ascii_digit() || character == b'-';
+    if !(1..=64).contains(&name.len()) || !name.bytes().all(is_plain) {
+        let expected = "expected 1 to 64 lower-case letters, digits and hyphens as a name";
+        return Err(ControlError::Wrong(format!("{expected}, found {}", excerpt(name))));
+    }
+    Ok(folders.data("snapshots").join(format!("{name}.sqlite")))
+}
+
+fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection.prepare(TABLES)?.query_map([], |row| row.get(0))?.collect()
+}
+
+/// Works on a connection of its own to the provider's database.
+async fn on_database<T: Send + 'static>(
+    folders: &Folders,
+    work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+) -> Result<T, ControlError> {
+    let path = folders.data("provider.sqlite");
+    let done = tokio::task::spawn_blocking(move || {
+        let mut connection = Connection::open(path)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        work(&mut connection)
+    });
+    let done = done.await.map_err(|error| ControlError::Failed(error.to_string()))?;
+    done.map_err(|error| ControlError::Failed(crate::failure::causes(&error)))
+}
