@@ -195,5 +195,10 @@ mod tests {
                 }
             }
         }
+        // Another policy of the same call type has a window of another length in the same place.
+        let mut told = turns.of(CallType::Payment);
+        for length in [3_600_000, 86_400_000, 60_000, 3_600_000] {
+            assert_eq!(told(0, 36_030_000, length), elapsed(36_030_000, length), "{length}");
+        }
     }
 }

@@ -209,6 +209,28 @@ mod tests {
     }
 
     #[test]
+    fn memory_grows_by_an_eighth_and_shrinks_to_what_is_used() {
+        let hasher = foldhash::fast::RandomState::default();
+        let (mut table, mut growths, mut capacity) = (Table::default(), 0, 0);
+        for key in 0..10_000_usize {
+            let text = key.to_string();
+            let hash = hash_of(&hasher, text.as_bytes(), CallType::Token);
+            table.insert(hash, &text, CallType::Token, State::new(), &hasher);
+            let now = table.keys.entries.capacity();
+            growths += u32::from(std::mem::replace(&mut capacity, now) != now);
+            assert!(now <= key + key / 8 + 9, "{now} for {key} and one more");
+        }
+        assert!(growths < 80, "{growths}");
+        for at in (10..10_000).rev() {
+            table.remove(at, &hasher);
+        }
+        table.shrink_to_fit(&hasher);
+        assert!(table.keys.entries.capacity() < 100);
+        let hash = hash_of(&hasher, b"7", CallType::Token);
+        assert_eq!(table.place(hash, "7", CallType::Token), Some(7));
+    }
+
+    #[test]
     fn texts_of_every_length_are_told_apart_and_leave_no_trace() {
         let hasher = foldhash::fast::RandomState::default();
         let mut table = Table::default();

@@ -1,7 +1,7 @@
 //! Single decisions that other implementations get wrong.
 
 use crate::{at, policy};
-use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
+use bankrail_rate_limit::{Algorithm, CallType, Charge, Counting, Decision, Policy, State, Window, decide};
 use std::time::Duration;
 
 #[test]
@@ -167,4 +167,16 @@ fn without_windows_everything_is_allowed() {
     assert!(decision.is_allowed());
     assert_eq!((decision.remaining(), decision.next_chance(u32::MAX)), (None, Ok(at(0))));
     assert_eq!(state.expires_at(), None);
+}
+
+#[test]
+fn an_engine_says_which_windows_refused() {
+    let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(3_600_000, 10), (60_000, 5), (1_000, 2)]);
+    let charge = Charge::new("A", CallType::Token, &policy, at(0), 1).unwrap();
+    for bits in 0..8_u8 {
+        let refused = [0, 1, 2].map(|window| bits >> window & 1 == 1);
+        let decision = Decision::from_engine(State::new(), &charge, at(0), refused);
+        assert_eq!(decision.windows().map(|status| status.refused).collect::<Vec<_>>(), refused);
+        assert_eq!(decision.is_allowed(), bits == 0);
+    }
 }

@@ -88,6 +88,32 @@ impl World {
     }
 }
 
+/// A service that is never ready.
+#[derive(Clone)]
+struct Busy;
+
+impl Service<Request<()>> for Busy {
+    type Response = Response<Bytes>;
+    type Error = Infallible;
+    type Future = std::future::Pending<Result<Response<Bytes>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Pending
+    }
+
+    fn call(&mut self, _: Request<()>) -> Self::Future {
+        std::future::pending()
+    }
+}
+
+#[test]
+fn the_layer_is_ready_when_its_service_is() {
+    let world = World::new(Limiter::default(), LimitLayerOptions::new());
+    let mut context = Context::from_waker(std::task::Waker::noop());
+    assert!(world.layer.layer(Inner).poll_ready(&mut context).is_ready());
+    assert!(world.layer.layer(Busy).poll_ready(&mut context).is_pending());
+}
+
 #[tokio::test]
 async fn the_layer_charges_refuses_or_lets_pass_as_its_caller_says() {
     let world = World::new(Limiter::default(), LimitLayerOptions::new());

@@ -33,6 +33,46 @@ async fn counters_that_answer_decide() {
 }
 
 #[tokio::test]
+async fn an_answer_has_the_decision_if_there_was_one() {
+    let answer = Limiter::default().check("A", CallType::Statement, at(0), 25).await.unwrap();
+    assert_eq!(answer.decision().and_then(Decision::remaining), Some(0));
+    let mut limits = Limits::default();
+    limits.set_on_store_error(CallType::Payment, OnStoreError::Allow);
+    let answer = Limiter::new(limits, Arc::new(Down)).check("A", CallType::Payment, at(0), 1).await.unwrap();
+    assert!(answer.decision().is_none());
+}
+
+/// docs/metrics.md has their name and labels.
+#[cfg(feature = "metrics")]
+#[tokio::test(flavor = "current_thread")]
+async fn decisions_are_counted() {
+    use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let mut limits = Limits::default();
+    limits.set_on_store_error(CallType::Payment, OnStoreError::Allow);
+    let down = Limiter::new(limits.clone(), Arc::new(Down));
+    let limiter = Limiter::new(limits, Arc::new(MemoryCounters::default()));
+    for _ in 0..26 {
+        let _ = limiter.check("A", CallType::Statement, at(0), 1).await;
+    }
+    let _ = down.check("A", CallType::Payment, at(0), 1).await;
+    let _ = down.check("A", CallType::Statement, at(0), 1).await;
+    let counted = snapshotter.snapshot().into_vec().into_iter().map(|(key, _, _, value)| {
+        assert_eq!(key.key().name(), "bankrail_limit_decisions_total");
+        let labels: Vec<_> = key.key().labels().map(|label| label.value().to_owned()).collect();
+        let DebugValue::Counter(count) = value else { panic!("{value:?}") };
+        (labels.join(" "), count)
+    });
+    let mut counted: Vec<_> = counted.collect();
+    counted.sort();
+    let expected =
+        [("payment unchecked", 1), ("statement allowed", 25), ("statement refused", 1), ("statement unreachable", 1)];
+    assert_eq!(counted, expected.map(|(labels, count)| (labels.to_owned(), count)));
+}
+
+#[tokio::test]
 async fn counters_that_fail_refuse_or_allow() {
     let mut limits = Limits::default();
     limits.set_on_store_error(CallType::Payment, OnStoreError::Allow);

@@ -267,6 +267,19 @@ async fn a_bound_on_waiting_is_kept_in_both_directions() {
     // The guard is part of the waiting.
     let pacer = statements(Pacing::WaitUpTo(Duration::from_millis(50)), self::clock(0));
     assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(GUARD)));
+    let pacer = statements(Pacing::WaitUpTo(Duration::from_millis(50)), self::clock(3_599_900));
+    assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(3_600_000 + GUARD)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_guard_is_at_most_a_quarter_of_the_shortest_window() {
+    for (now, sent) in [(49, 50), (50, 50), (149, 149), (150, 250)] {
+        let clock = clock(now);
+        let short = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 9), (200, 9)]);
+        paced(short, clock.clone()).acquire(1).await.unwrap();
+        // The minute's boundary is the first one.
+        assert_eq!(clock.now(), at(sent), "a call at {now}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -16,6 +16,9 @@ fn the_bounds() {
         Window::per_hour(most + 1),
         Err(WindowError::Limit { found: most + 1, length: Duration::from_secs(3600) })
     );
+    // The product itself is within the bounds.
+    assert!(Window::new(Duration::from_millis(1 << 31), 1 << 21).is_ok());
+    assert!(Window::new(Duration::from_millis(1 << 31), (1 << 21) + 1).is_err());
     assert!(Window::per_second(0).is_err());
     assert_eq!(Window::per_second(1).unwrap().ceiling(), u32::MAX);
 }
