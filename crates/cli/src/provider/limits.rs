@@ -1,15 +1,18 @@
-//! `--limits`: those of the specification, none, or those of a file.
+//! `--limits`: those of the specification, more for trying things, none, or those of a file.
 
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::provider::folder::first_fault;
 use bankrail::bank::LimitOverride;
-use bankrail::rate_limit::{CallType, Limits, Policy};
+use bankrail::rate_limit::{CallType, Limits, Policy, Window};
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// The bytes of a file that are read.
 const MOST: usize = 64 * 1024;
+
+/// How many times as many calls as the specification allows are let through, so that one can try things.
+const MORE: u32 = 40;
 
 /// What to do about a file that is wrong.
 const NEXT: &str = "bankrail provider --help shows an example";
@@ -17,7 +20,9 @@ const NEXT: &str = "bankrail provider --help shows an example";
 /// What `--limits` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    Specification,
+    /// [`MORE`] times those of the specification.
+    Trial,
+    Real,
     Off,
     File(PathBuf),
 }
@@ -27,7 +32,8 @@ impl FromStr for Wanted {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text {
-            "spec" => Self::Specification,
+            "trial" => Self::Trial,
+            "real" => Self::Real,
             "off" => Self::Off,
             file => Self::File(file.into()),
         })
@@ -39,12 +45,13 @@ impl Wanted {
     pub(super) fn limits(&self) -> Result<Limits, Failure> {
         let mut limits = Limits::new();
         match self {
-            Self::Specification => {}
-            Self::Off => {
-                for call_type in CallType::ALL {
-                    limits.set_default(call_type, Policy::unlimited());
-                }
-            }
+            Self::Real => {}
+            Self::Trial => CallType::ALL.iter().for_each(|call_type| {
+                limits.set_default(*call_type, for_trial(limits.default_policy(*call_type)));
+            }),
+            Self::Off => CallType::ALL.iter().for_each(|call_type| {
+                limits.set_default(*call_type, Policy::unlimited());
+            }),
             Self::File(path) => {
                 let name = path.to_string_lossy();
                 let text = input::read_text(&name, MOST).map_err(Failure::into_unable)?;
@@ -64,10 +71,19 @@ impl Wanted {
     }
 }
 
+/// A policy with [`MORE`] times the limits.
+fn for_trial(policy: &Policy) -> Policy {
+    let more = |window: &Window| {
+        let limit = window.limit().saturating_mul(MORE).min(window.ceiling());
+        Window::new(window.length(), limit).unwrap_or(*window)
+    };
+    let windows: Vec<Window> = policy.windows().iter().map(more).collect();
+    Policy::new(policy.algorithm(), policy.counting(), &windows).unwrap_or(*policy)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bankrail::rate_limit::Window;
 
     fn of(text: impl AsRef<[u8]>) -> Result<Limits, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -83,6 +99,10 @@ mod tests {
         let token = [Window::per_hour(100).unwrap(), Window::per_second(2).unwrap()];
         assert_eq!(limits.default_policy(CallType::Token).windows(), token);
         assert_eq!(limits.default_policy(CallType::Statement).windows(), []);
+        let trial = Wanted::Trial.limits().unwrap();
+        let token = [Window::per_hour(400).unwrap(), Window::per_second(80).unwrap()];
+        assert_eq!(trial.default_policy(CallType::Token).windows(), token);
+        assert_eq!(Wanted::Real.limits().unwrap().default_policy(CallType::Token).windows()[0].limit(), 10);
         let off = Wanted::Off.limits().unwrap();
         assert!(CallType::ALL.iter().all(|call_type| off.default_policy(*call_type).windows().is_empty()));
     }

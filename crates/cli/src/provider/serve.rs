@@ -134,6 +134,9 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let _ = follower.apply(&directory.book()).await;
 
     let server = Server::new(listener, tls, emulator.router(), ServerOptions::new());
+    if arguments.limits == Wanted::Trial {
+        output.line("limits         for trying things; --limits real has those of the specification")?;
+    }
     if let Some(address) = arguments.operations {
         let database = store.clone();
         let health = OperationsOptions::new()

@@ -29,8 +29,8 @@ pub(in crate::provider) struct Arguments {
     /// The name of the issuer, the address that customers know; by default https://localhost and the port
     #[arg(long, value_name = "URL")]
     pub(super) issuer: Option<String>,
-    /// The limits of calls: spec, off, or a file
-    #[arg(long, value_name = "LIMITS", default_value = "spec")]
+    /// The limits of calls: real, as the specification has them; trial, 40 times as many; off; or a file
+    #[arg(long, value_name = "LIMITS", default_value = "trial")]
     pub(super) limits: Wanted,
     /// Accept assertions for this audience too; the issuer and the token URL are accepted anyway
     #[arg(long, value_name = "URL", value_parser = |text: &str| Audience::parse(text))]

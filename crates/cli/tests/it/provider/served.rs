@@ -52,7 +52,7 @@ async fn limits_are_the_specifications_a_files_or_none() {
         }
     }
     // Tokens are limited by the second too; statements are not.
-    let bank = Bank::start(&data, &[]);
+    let bank = Bank::start(&data, &["--limits", "real"]);
     let customer = bank.customer("democustomer");
     let token = customer.token().await;
     for call in 1..=26 {
