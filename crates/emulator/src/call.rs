@@ -6,7 +6,6 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 use bytes::Bytes;
 use http::HeaderMap;
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 /// An endpoint of the bank.
@@ -17,16 +16,22 @@ pub enum Endpoint {
     Token,
     /// `POST /accounts/v2.0/statement`
     Statement,
+    /// Not of the bank: the receivers that messages are delivered to. Calls of it are not in the journal.
+    Webhook,
     /// Any other path: that of a document, or one that is answered 404.
     Other,
 }
 
 impl Endpoint {
+    /// Those of the journal.
+    pub(crate) const ALL: [Self; 3] = [Self::Token, Self::Statement, Self::Other];
+
     /// Its name in the journal and in orders.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Token => "token",
             Self::Statement => "statement",
+            Self::Webhook => "webhook",
             Self::Other => "other",
         }
     }
@@ -43,16 +48,6 @@ impl Endpoint {
 impl fmt::Display for Endpoint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(if *self == Self::Other { "other path" } else { self.name() })
-    }
-}
-
-impl FromStr for Endpoint {
-    type Err = &'static str;
-
-    /// `token`, `statement` or `other`.
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let all = [Self::Token, Self::Statement, Self::Other];
-        all.into_iter().find(|known| known.name() == name).ok_or("expected token, statement or other")
     }
 }
 

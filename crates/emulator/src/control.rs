@@ -12,16 +12,17 @@ pub use data::{BankData, DataFuture};
 pub use error::ControlError;
 pub use operation::{Member, MemberKind, Operation};
 
-use crate::call::Call;
+use crate::call::{Call, Endpoint};
 use crate::clock::BankClock;
 use crate::emulator::Emulator;
 use crate::journal::{CallFilter, shown};
 use crate::plan::FaultOrder;
 use bankrail_bank::LimitOverride;
 use bankrail_client_assertion::CustomerCode;
-use bankrail_rate_limit::{CallType, Limiter, Limits, Policy, Window};
+use bankrail_rate_limit::{CallType, Limiter, Limits, Window};
 use bankrail_values::{Clock as _, Timestamp};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,11 +75,6 @@ impl Control {
         Self(Arc::new(Steered { emulator, clock, limiter, limits, data: options.data }))
     }
 
-    bankrail_values::getters! { self;
-        /// The bank's clock.
-        clock: &BankClock = &self.0.clock;
-    }
-
     /// Carries out an operation, and returns what there is to say about it: a JSON object.
     ///
     /// # Errors
@@ -96,9 +92,13 @@ impl Control {
             }
             Operation::Limits => Ok(self.limits(arguments.text("customer"))),
             Operation::SetLimit => self.set_limit(arguments),
-            Operation::Faults => Ok(json!({ "faults": self.faults() })),
+            Operation::Faults => {
+                let shown =
+                    |(number, order): &(u64, FaultOrder)| json!({ "number": number, "fault": order.to_string() });
+                Ok(json!({ "faults": self.0.emulator.front.plan.orders().iter().map(shown).collect::<Vec<_>>() }))
+            }
             Operation::AddFault => add_fault(arguments).map(|order| json!({ "number": self.add_fault(order) })),
-            Operation::RemoveFault => match self.end_faults(arguments.number("number")) {
+            Operation::RemoveFault => match self.0.emulator.front.plan.end(arguments.number("number")) {
                 0 if arguments.number("number").is_some() => Err(ControlError::Unknown(
                     "expected the number of a fault that is ordered, found another".to_owned(),
                 )),
@@ -145,16 +145,6 @@ impl Control {
     /// Orders a fault, and returns its number.
     pub fn add_fault(&self, order: FaultOrder) -> u64 {
         self.0.emulator.front.plan.add(order)
-    }
-
-    /// Ends the fault of this number, or all. Returns how many were ended.
-    pub fn end_faults(&self, number: Option<u64>) -> usize {
-        self.0.emulator.front.plan.end(number)
-    }
-
-    fn faults(&self) -> Vec<Value> {
-        let orders = self.0.emulator.front.plan.orders();
-        orders.iter().map(|(number, order)| json!({ "number": number, "fault": order.to_string() })).collect()
     }
 
     /// The calls of the journal that are meant, the oldest first.
@@ -251,10 +241,9 @@ impl Control {
 
     fn limits(&self, customer: Option<&str>) -> Value {
         let now = self.0.clock.now();
-        let policy = |call_type| self.0.limiter.policy(customer.unwrap_or_default(), call_type, now);
-        let limits: serde_json::Map<_, _> =
-            CallType::ALL.iter().map(|of| (of.as_str().to_owned(), windows(&policy(*of)))).collect();
-        json!({ "customer": customer, "limits": limits })
+        let policy = |call_type| self.0.limiter.policy(customer.unwrap_or_default(), call_type, now).to_string();
+        let limits = CallType::ALL.map(|of| (of.as_str(), policy(of)));
+        json!({ "customer": customer, "limits": BTreeMap::from(limits) })
     }
 
     fn set_limit(&self, arguments: &Arguments) -> Result<Value, ControlError> {
@@ -287,22 +276,6 @@ type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
 const UNITS: [(&str, MakeWindow); 3] =
     [("per_hour", Window::per_hour), ("per_minute", Window::per_minute), ("per_second", Window::per_second)];
 
-/// The limits of a policy by the names of their windows; none if there is no limit.
-fn windows(policy: &Policy) -> Value {
-    let name = |window: &Window| match window.length().as_secs() {
-        3600 => "per_hour".to_owned(),
-        60 => "per_minute".to_owned(),
-        1 => "per_second".to_owned(),
-        seconds => format!("per_{seconds}_seconds"),
-    };
-    policy
-        .windows()
-        .iter()
-        .map(|window| (name(window), window.limit().into()))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
-}
-
 fn add_fault(arguments: &Arguments) -> Result<FaultOrder, ControlError> {
     let mut order = FaultOrder::named(arguments.text("fault").unwrap_or_default()).map_err(ControlError::Wrong)?;
     if let Some(share) = arguments.text("share") {
@@ -322,7 +295,9 @@ fn add_fault(arguments: &Arguments) -> Result<FaultOrder, ControlError> {
 fn filter(arguments: &Arguments) -> Result<CallFilter, ControlError> {
     let mut filter = CallFilter::new().after(arguments.number("after").unwrap_or_default());
     let text = |name| arguments.text(name).map(str::to_owned);
-    (filter.endpoint, filter.status) = (arguments.parsed("endpoint")?, arguments.fitting("status")?);
+    let endpoint = arguments.one_of("endpoint", &Endpoint::ALL.map(Endpoint::name))?;
+    filter.endpoint = Endpoint::ALL.into_iter().find(|known| Some(known.name()) == endpoint);
+    filter.status = arguments.fitting("status")?;
     (filter.customer, filter.body, filter.answer) = (text("customer"), text("body"), text("answer"));
     Ok(filter)
 }

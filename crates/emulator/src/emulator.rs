@@ -3,13 +3,15 @@
 use crate::calls::Calls;
 use crate::front::{Front, Keeps};
 use crate::ids::Ids;
-use crate::narrative::NarrativeLedger;
+use crate::narrative::{FaultyClock, FaultyLedger};
 use crate::plan::{FaultOrder, Plan};
+use crate::webhook_faults::{FaultySealer, FaultyTransport, WebhookFaults};
 use axum::Router;
 use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
+use bankrail_jose::{CurrentKey, EncryptionKey, SigningKey};
 use bankrail_mailbox::OutboxStore;
-use bankrail_service::delivery::{Dispatcher, DispatcherOptions, Endpoints, Transport};
+use bankrail_service::delivery::{Dispatcher, DispatcherOptions, Endpoints, SealPayload, Transport};
 use bankrail_service::{Directory, Ledger, Provider, ProviderOptions, ProviderOptionsError, ReportDay};
 use bankrail_values::{Clock, Date, RandomnessError, SystemClock};
 use std::sync::Arc;
@@ -78,6 +80,7 @@ pub struct Emulator {
     endpoints: Endpoints,
     pub(crate) outbox: Arc<dyn OutboxStore>,
     pub(crate) transport: Arc<dyn Transport>,
+    faults: Arc<WebhookFaults>,
 }
 
 impl Emulator {
@@ -98,19 +101,33 @@ impl Emulator {
             ids,
             repeating: Default::default(),
         });
-        let ledger = Arc::new(NarrativeLedger(ledger));
-        let provider = provider.clock(Arc::clone(&clock));
+        let ledger = Arc::new(FaultyLedger(ledger));
+        let provider = provider.clock(Arc::new(FaultyClock(Arc::clone(&clock))));
+        let faults = Arc::new(WebhookFaults::new(Arc::clone(&front)));
+        let transport: Arc<dyn Transport> = Arc::new(FaultyTransport { inner: transport, faults: Arc::clone(&faults) });
         let provider = Provider::new(directory, ledger, tokens, verifier, provider)?;
         let endpoints = Endpoints::new();
         let (kept, sending) = (Arc::clone(&outbox), Arc::clone(&transport));
         let dispatcher = Dispatcher::new(kept, endpoints.clone(), sending, clock, dispatcher)?;
         let (router, report_day) = (front.around(provider.router()), provider.report_day().clone());
-        Ok(Self { front, router, report_day, dispatcher, endpoints, outbox, transport })
+        Ok(Self { front, router, report_day, dispatcher, endpoints, outbox, transport, faults })
     }
 
     /// The router of both endpoints and of the documents about them, for a server.
     pub fn router(&self) -> Router {
         self.router.clone()
+    }
+
+    /// Seals messages for the receivers of a customer with the signing key in use, and with the faults that are ordered
+    /// for deliveries.
+    #[must_use]
+    pub fn sealer(
+        &self,
+        customer: Option<String>,
+        signing: CurrentKey<SigningKey>,
+        encryption: EncryptionKey,
+    ) -> Arc<dyn SealPayload> {
+        Arc::new(FaultySealer { signing, encryption, customer, faults: Arc::clone(&self.faults) })
     }
 
     bankrail_values::getters! { self;

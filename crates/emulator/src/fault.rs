@@ -5,7 +5,8 @@ use http::HeaderValue;
 use std::fmt;
 use std::time::Duration;
 
-/// What goes wrong with one call of an [`Emulator`](crate::Emulator) or a [`FakeBank`](crate::FakeBank).
+/// What goes wrong with one call of an [`Emulator`](crate::Emulator) or a [`FakeBank`](crate::FakeBank), or with one
+/// delivery by [`Emulator::sealer`](crate::Emulator::sealer).
 ///
 /// Faults that answer in the bank's place are charged to no limit, as those of a gateway in front of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,40 @@ pub enum Fault {
         /// The length of the body in bytes.
         bytes: u64,
     },
+    /// The bank's answer is whole for HTTP, and its JSON ends in the middle.
+    CutAnswer,
+    /// Numbers, true and false are texts in the bank's answer.
+    WrongType,
+    /// Of a statement call: the second page leads back to the first, for as long as all calls meet the fault.
+    CirclingCursor,
+    /// Of a statement call: the answer is of another account.
+    AnotherAccount,
+    /// Of a statement call: the page lacks its first entry, which is there again in the next call.
+    MissingEntry,
+    /// Of a statement call: the entries are pending under references that they do not have once they are booked.
+    PendingEntries,
+    /// Of a statement call: the page is of the next day, as if the day had changed in the middle of the walk.
+    NextDay,
+    /// The bank's clock is an hour ahead for this call.
+    ClockAhead,
+    /// Of a delivery: it is made twice.
+    Doubled,
+    /// Of a delivery: it is made 50 times at once.
+    Flood,
+    /// Of a delivery: it is held back for two seconds, so that later messages come before.
+    Reordered,
+    /// Of a delivery: it is held back for a day. The outbox shows it as one that was answered 409.
+    LateByADay,
+    /// Of a delivery: the bank misses the receiver's answer, and delivers again.
+    LostAcknowledgement,
+    /// Of a delivery: it is followed by one of the same message id and duplicate key with other content.
+    Changed,
+    /// Of a delivery: its signature is not of the key that it names.
+    BadSignature,
+    /// Of a delivery: it names a signing key that nobody knows.
+    UnknownKid,
+    /// Of a delivery: it is encrypted for another key than it names.
+    WrongKey,
 }
 
 const HTML: &str = "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>";
@@ -81,11 +116,34 @@ const NAMED: [(&str, MakeFault); 14] = [
     ("endless", || Fault::Endless { bytes: 1 << 30 }),
 ];
 
+const ANY: &[Endpoint] = &[Endpoint::Token, Endpoint::Statement, Endpoint::Other];
+const STATEMENT: &[Endpoint] = &[Endpoint::Statement];
+const WEBHOOK: &[Endpoint] = &[Endpoint::Webhook];
+
+/// The kinds that have nothing to set: the name of each, and what can meet it.
+const PLAIN: [(&str, Fault, &[Endpoint]); 17] = [
+    ("cut-answer", Fault::CutAnswer, ANY),
+    ("wrong-type", Fault::WrongType, ANY),
+    ("circling-cursor", Fault::CirclingCursor, STATEMENT),
+    ("another-account", Fault::AnotherAccount, STATEMENT),
+    ("missing-entry", Fault::MissingEntry, STATEMENT),
+    ("pending-entries", Fault::PendingEntries, STATEMENT),
+    ("next-day", Fault::NextDay, STATEMENT),
+    ("clock-ahead", Fault::ClockAhead, ANY),
+    ("doubled", Fault::Doubled, WEBHOOK),
+    ("flood", Fault::Flood, WEBHOOK),
+    ("reordered", Fault::Reordered, WEBHOOK),
+    ("late-by-a-day", Fault::LateByADay, WEBHOOK),
+    ("lost-acknowledgement", Fault::LostAcknowledgement, WEBHOOK),
+    ("changed", Fault::Changed, WEBHOOK),
+    ("bad-signature", Fault::BadSignature, WEBHOOK),
+    ("unknown-kid", Fault::UnknownKid, WEBHOOK),
+    ("wrong-key", Fault::WrongKey, WEBHOOK),
+];
+
 impl Fault {
     /// What a call says of the fault that it met, and which calls can meet it.
-    const fn facts(&self) -> (&'static str, &'static [Endpoint]) {
-        const ANY: &[Endpoint] = &[Endpoint::Token, Endpoint::Statement, Endpoint::Other];
-        const STATEMENT: &[Endpoint] = &[Endpoint::Statement];
+    fn facts(&self) -> (&'static str, &'static [Endpoint]) {
         match self {
             Self::TooManyCalls { .. } => ("too many calls", ANY),
             Self::Status(_) => ("status", ANY),
@@ -100,18 +158,23 @@ impl Fault {
             Self::Gzip => ("gzip", ANY),
             Self::ContentType(_) => ("another content type", ANY),
             Self::Endless { .. } => ("endless body", ANY),
+            plain => {
+                let row = PLAIN.iter().find(|(_, known, _)| known == plain);
+                row.map_or(("unknown", &[]), |(name, _, endpoints)| (*name, *endpoints))
+            }
         }
     }
 
     /// The names of [`Fault::named`], in the order of the kinds.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMED.iter().map(|(name, _)| *name)
+        NAMED.iter().map(|(name, _)| *name).chain(PLAIN.iter().map(|(name, ..)| *name))
     }
 
     /// The fault of a name such as `500`, `html` or `half-body`, for a command line: one or more for each kind.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        NAMED.iter().find(|(known, _)| *known == name).map(|(_, fault)| fault())
+        let plain = PLAIN.iter().find(|(known, ..)| *known == name).map(|(_, fault, _)| fault.clone());
+        plain.or_else(|| NAMED.iter().find(|(known, _)| *known == name).map(|(_, fault)| fault()))
     }
 
     /// Whether a call of this endpoint can meet the fault.
@@ -167,11 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_has_a_name_and_each_name_a_fault_that_a_statement_call_can_meet() {
+    fn each_kind_has_a_name_and_each_name_a_fault_of_a_statement_call_or_a_delivery() {
         let kinds: HashSet<_> = Fault::names().map(|name| discriminant(&Fault::named(name).unwrap())).collect();
-        assert_eq!(kinds.len(), 13, "a kind without a name");
+        assert_eq!(kinds.len(), 30, "a kind without a name");
         for name in Fault::names() {
-            assert_eq!(Fault::named(name).unwrap().check(Endpoint::Statement), Ok(()), "{name}");
+            let fault = Fault::named(name).unwrap();
+            let [statement, webhook] = [Endpoint::Statement, Endpoint::Webhook].map(|of| fault.check(of).is_ok());
+            assert!(statement != webhook, "{name}");
         }
         assert_eq!(Fault::named("200"), None);
     }

@@ -6,7 +6,7 @@ use crate::calls::Calls;
 use crate::fault::Fault;
 use crate::ids::Ids;
 use crate::journal;
-use crate::narrative::{WRONG_NARRATIVE, WrongNarrative};
+use crate::narrative::{AHEAD, WRONG_PAGE, WrongPage};
 use crate::plan::Plan;
 use axum::Router;
 use axum::body::{Body, HttpBody as _, to_bytes};
@@ -25,7 +25,7 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The most bytes of a request that are recorded; the provider's own bounds are below.
 const MAX_REQUEST: usize = 64 * 1024;
@@ -141,9 +141,24 @@ impl Front {
             Some(Fault::WrongNarrative) => {
                 let includes = member(&asked.body, "includeNarrative");
                 let includes = includes.is_none_or(|includes| includes != false && includes != "false");
-                let wrong = if includes { WrongNarrative::Hidden } else { WrongNarrative::Shown };
-                WRONG_NARRATIVE.scope(wrong, asked.provide()).await
+                let wrong = if includes { WrongPage::NarrativeHidden } else { WrongPage::NarrativeShown };
+                WRONG_PAGE.scope(wrong, asked.provide()).await
             }
+            Some(Fault::MissingEntry) => WRONG_PAGE.scope(WrongPage::MissingEntry, asked.provide()).await,
+            Some(Fault::PendingEntries) => WRONG_PAGE.scope(WrongPage::Pending, asked.provide()).await,
+            Some(Fault::NextDay) => WRONG_PAGE.scope(WrongPage::NextDay, asked.provide()).await,
+            Some(Fault::ClockAhead) => AHEAD.scope(Duration::from_secs(3600), asked.provide()).await,
+            Some(Fault::CirclingCursor) => circling(asked).await,
+            Some(Fault::AnotherAccount) => {
+                let account = text(&asked.body, "accountId").unwrap_or_default();
+                let other: String = account.chars().rev().collect();
+                changed(asked.provide().await, |body| body.replace(&account, &other)).await
+            }
+            Some(Fault::CutAnswer) => {
+                let half = |body: String| body.chars().take(body.chars().count() / 2).collect();
+                changed(asked.provide().await, half).await
+            }
+            Some(Fault::WrongType) => changed(asked.provide().await, with_texts).await,
             Some(Fault::HalfBody) => {
                 spoiled(asked.provide().await, |headers, body| {
                     headers.insert(CONTENT_LENGTH, body.len().into());
@@ -168,13 +183,14 @@ impl Front {
                 })
                 .await
             }
+            // The others are of deliveries.
+            Some(_) => asked.provide().await,
         }
     }
 
-    /// The customer whose API key a request has, if it matters to a fault or to the journal.
+    /// The customer whose API key a request has.
     async fn customer(&self, headers: &HeaderMap) -> Option<String> {
-        let matters = self.keeps == Keeps::Masked || self.plan.names_customers();
-        let key = headers.get(API_KEY).filter(|_| matters)?;
+        let key = headers.get(API_KEY)?;
         // If the directory fails, the provider reports it itself.
         let customer = self.directory.customer_by_api_key(ApiKeyHash::of(key.as_bytes())).await.ok()??;
         Some(customer.code.to_string())
@@ -354,6 +370,39 @@ async fn spoiled(answer: Response<Body>, spoil: impl FnOnce(&mut HeaderMap, Byte
     let body = to_bytes(body, MAX_ANSWER).await.unwrap_or_default();
     let body = spoil(&mut head.headers, body);
     Response::from_parts(head, body)
+}
+
+/// The answer with another text as its body.
+async fn changed(answer: Response<Body>, change: impl FnOnce(String) -> String) -> Response<Body> {
+    spoiled(answer, |headers, body| {
+        headers.remove(CONTENT_LENGTH);
+        Body::from(change(String::from_utf8_lossy(&body).into_owned()))
+    })
+    .await
+}
+
+/// A JSON object whose numbers, true and false are texts.
+fn with_texts(body: String) -> String {
+    let Ok(Value::Object(mut members)) = serde_json::from_str(&body) else { return body };
+    for value in members.values_mut().filter(|value| value.is_number() || value.is_boolean()) {
+        *value = Value::from(value.to_string());
+    }
+    Value::Object(members).to_string()
+}
+
+/// Serves a page that leads back to the first, unless it is the first.
+async fn circling(mut asked: Asked) -> Response<Body> {
+    const BACK: &str = "YmFjaw==";
+    let cursor = text(&asked.body, "cursor");
+    if cursor.as_deref() == Some(BACK)
+        && let Ok(Value::Object(mut request)) = serde_json::from_slice(&asked.body)
+    {
+        request.remove("cursor");
+        asked.body = Value::Object(request).to_string().into();
+        return asked.provide().await;
+    }
+    let answer = asked.provide().await;
+    if cursor.is_some() { under_cursor(answer, BACK).await } else { answer }
 }
 
 /// A statement with this cursor, and with more to come. Any other answer stays as it is.

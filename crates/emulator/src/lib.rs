@@ -50,6 +50,7 @@ mod story;
 mod test_account;
 mod transport;
 mod webhook;
+mod webhook_faults;
 mod webhooks;
 
 pub use bank::FakeBank;

@@ -1,46 +1,75 @@
-//! Statements whose narrative is shown against what the call asks for.
+//! Pages of statements that are wrong, and calls for which the clock is.
 
+use bankrail_camt052::EntryStatus;
 use bankrail_service::{Ledger, LedgerAnswer, LedgerPage, ReportDay, StatementQuery};
 use bankrail_statement::{EntryChannel, strip_narrative};
-use bankrail_values::StoreFuture;
+use bankrail_values::{Clock, Date, StoreFuture, Timestamp};
 use std::sync::Arc;
+use std::time::Duration;
 
 tokio::task_local! {
-    /// The narrative that the call in progress shows against what it asks for.
-    pub(crate) static WRONG_NARRATIVE: WrongNarrative;
+    /// What is wrong with the page of the call in progress.
+    pub(crate) static WRONG_PAGE: WrongPage;
+    /// How far the clock is ahead for the call in progress.
+    pub(crate) static AHEAD: Duration;
 }
 
-/// How the narrative of a call is wrong.
+/// What is wrong with a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WrongNarrative {
-    Hidden,
-    Shown,
+pub(crate) enum WrongPage {
+    NarrativeHidden,
+    NarrativeShown,
+    MissingEntry,
+    Pending,
+    NextDay,
 }
 
-/// A ledger that spoils the narrative of calls that meet the fault. The provider hides what the customer may not see;
-/// after the fault, it hides the opposite.
+/// A clock that is ahead for calls that meet the fault.
 #[derive(Debug)]
-pub(crate) struct NarrativeLedger(pub(crate) Arc<dyn Ledger>);
+pub(crate) struct FaultyClock(pub(crate) Arc<dyn Clock>);
 
-impl Ledger for NarrativeLedger {
+impl Clock for FaultyClock {
+    fn now(&self) -> Timestamp {
+        self.0.now().saturating_add(AHEAD.try_with(|ahead| *ahead).unwrap_or_default())
+    }
+}
+
+/// A ledger that spoils the pages of calls that meet the fault. The provider hides what the customer may not see; after
+/// a fault of the narrative, it hides the opposite.
+#[derive(Debug)]
+pub(crate) struct FaultyLedger(pub(crate) Arc<dyn Ledger>);
+
+impl Ledger for FaultyLedger {
     fn follow_report_day(&self, day: &ReportDay) {
         self.0.follow_report_day(day);
     }
 
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
-        let Ok(wrong) = WRONG_NARRATIVE.try_with(|wrong| *wrong) else { return self.0.statement(query) };
+        let Ok(wrong) = WRONG_PAGE.try_with(|wrong| *wrong) else { return self.0.statement(query) };
         Box::pin(async move {
-            let mut answer = self.0.statement(query).await?;
+            let mut query = query.clone();
+            let next_day = query.day.to_time().next_day().and_then(Date::from_time);
+            if let Some(day) = next_day.filter(|_| wrong == WrongPage::NextDay) {
+                (query.day, query.position) = (day, None);
+            }
+            let mut answer = self.0.statement(&query).await?;
             if let LedgerAnswer::Page(page) = &mut answer {
                 let mut entries = LedgerPage::clone(page).read_entries()?;
+                if wrong == WrongPage::MissingEntry {
+                    entries = entries.split_off(entries.len().min(1));
+                }
                 for entry in &mut entries {
                     match wrong {
                         // What the provider takes for an ordinary entry keeps its narrative.
-                        WrongNarrative::Shown => entry.channel = EntryChannel::Ordinary,
-                        WrongNarrative::Hidden if entry.channel == EntryChannel::FastPayment => {
+                        WrongPage::NarrativeShown => entry.channel = EntryChannel::Ordinary,
+                        WrongPage::NarrativeHidden if entry.channel == EntryChannel::FastPayment => {
                             strip_narrative(&mut entry.entry);
                         }
-                        WrongNarrative::Hidden => {}
+                        WrongPage::Pending => {
+                            entry.entry.status = EntryStatus::Pending;
+                            entry.entry.servicer_reference = Some("PENDING".into());
+                        }
+                        _ => {}
                     }
                 }
                 page.entries = entries.into_iter().map(Into::into).collect();

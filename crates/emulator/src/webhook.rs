@@ -42,6 +42,12 @@ impl Webhook {
     }
 }
 
+/// Reads a message of any kind: as the one that fits best.
+pub(crate) fn read_any(json: &[u8]) -> Option<Message> {
+    let read = MessageKind::ALL.into_iter().filter_map(|kind| Message::from_json(kind, json).ok());
+    read.min_by_key(|read| read.findings.len()).map(|read| read.message)
+}
+
 /// Headers for a message that has none.
 pub(crate) fn fresh_headers(kind: MessageKind, id: impl Fn() -> HyphenatedUuid) -> DeliveryHeaders {
     let message_id = id();

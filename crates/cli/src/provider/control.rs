@@ -19,7 +19,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use http::StatusCode;
 use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
@@ -37,10 +37,7 @@ pub(super) struct Access {
 impl Access {
     /// That of a control at this address, with the token that the folder's file has, or a new one. The file then says
     /// both.
-    pub(super) fn of(folders: &Folders, mut address: SocketAddr) -> Result<Self, Failure> {
-        if address.ip().is_unspecified() {
-            address.set_ip(if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
-        }
+    pub(super) fn of(folders: &Folders, address: SocketAddr) -> Result<Self, Failure> {
         let (file, url) = (folders.data("control.json"), format!("http://{address}"));
         let token = if file.exists() { Self::read(folders)?.token } else { new_api_key()?.as_str().into() };
         let text = Zeroizing::new(json!({ "url": url, "token": token.expose_secret() }).to_string());
@@ -78,12 +75,8 @@ impl FromArgMatches for Order {
         let operation = operation.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidSubcommand))?;
         let mut given = Vec::new();
         for member in operation.members() {
-            if member.kind == MemberKind::Flag {
-                given.extend(matches.get_flag(member.name).then(|| (member.name, member.kind, "true".to_owned())));
-            } else {
-                let value = matches.get_one::<String>(member.name);
-                given.extend(value.map(|value| (member.name, member.kind, value.clone())));
-            }
+            let value = matches.get_one::<String>(member.name);
+            given.extend(value.map(|value| (member.name, member.kind, value.clone())));
         }
         Ok(Self { operation, given })
     }
@@ -114,7 +107,7 @@ fn described(operation: Operation) -> Command {
     operation.members().iter().fold(command, |command, member| {
         let arg = Arg::new(member.name).long(member.name.replace('_', "-")).help(member.about.trim_end_matches('.'));
         command.arg(match member.kind {
-            MemberKind::Flag => arg.action(ArgAction::SetTrue),
+            MemberKind::Flag => arg.action(ArgAction::Set).num_args(0).default_missing_value("true"),
             MemberKind::Number => arg.value_name("NUMBER").required(member.is_required),
             MemberKind::Object | MemberKind::Lines => arg.value_name("FILE").required(member.is_required),
             _ => arg.value_name("TEXT").required(member.is_required),

@@ -2,9 +2,7 @@
 
 use super::folder::Folders;
 use crate::keys::jwk_set;
-use bankrail::jose::{CurrentKey, EncryptionKey, SigningKey, VerifyingKey};
-use bankrail::secured_payload::{SealOptions, Sealer};
-use bankrail::service::delivery::{CpuPool, SealFuture, SealPayload};
+use bankrail::jose::{CurrentKey, SigningKey, VerifyingKey};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -15,20 +13,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
     let keys: Vec<String> = keys.iter().map(|key| key.clone().with_kid(key.thumbprint()).to_jwk()).collect();
     format!("{}\n", jwk_set(&keys))
-}
-
-/// Seals for one receiver, with the signing key that is in use.
-#[derive(Debug)]
-pub(super) struct CurrentSealer {
-    pub(super) signing: CurrentKey<SigningKey>,
-    pub(super) encryption: EncryptionKey,
-}
-
-impl SealPayload for CurrentSealer {
-    fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a> {
-        let sealer = Sealer::new((*self.signing.get()).clone(), self.encryption.clone(), SealOptions::new());
-        Box::pin(async move { SealPayload::seal(&sealer, json, pool).await })
-    }
 }
 
 /// Uses each key that takes the place of the one in the file, for ever.

@@ -11,7 +11,7 @@ use super::folder::{Folders, damaged};
 use super::limits::Wanted;
 #[cfg(feature = "page")]
 use super::page::{self, PageData};
-use super::rotation::{self, CurrentSealer};
+use super::rotation;
 use super::{customers, demo, today};
 use crate::failure::{Failure, Outcome, causes};
 use crate::keys::write::make_folder;
@@ -19,7 +19,7 @@ use crate::keys::write::make_folder;
 use crate::keys::write::{NewFile, write};
 use crate::output::{Output, Style};
 use crate::{clock, logging, text};
-use bankrail::bank::{DirectoryFollower, SqliteLedger};
+use bankrail::bank::{CustomerRecord, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Verifier;
 use bankrail::emulator::{BankClock, Call, Control, ControlOptions, Emulator, EmulatorOptions, Engines};
 use bankrail::http::operations::{Operations, OperationsOptions};
@@ -29,7 +29,7 @@ use bankrail::mailbox::OutboxStore;
 use bankrail::rate_limit::Limiter;
 use bankrail::service::ProviderOptions;
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
-use bankrail::service::delivery::{DispatcherOptions, HttpsTransport, HttpsTransportOptions, SealPayload};
+use bankrail::service::delivery::{DispatcherOptions, HttpsTransport, HttpsTransportOptions};
 #[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
 use settings::{Arguments, audience, cursor_secret, default_issuer, roots, scopes, verifier_options};
@@ -126,9 +126,12 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     if arguments.limits != Wanted::Off {
         follower = follower.limiter(Arc::clone(&limiter));
     }
-    let key = signing.clone();
-    let mut follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| -> Arc<dyn SealPayload> {
-        Arc::new(CurrentSealer { signing: key.clone(), encryption: endpoint.encryption_key().clone() })
+    let (key, sealing, known) = (signing.clone(), Arc::clone(&emulator), Arc::clone(&directory));
+    let mut follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| {
+        let book = known.book();
+        let owns = |record: &&Arc<CustomerRecord>| record.endpoints.iter().any(|own| own.id() == endpoint.id());
+        let customer = book.records().find(owns).map(|record| record.customer.code.to_string());
+        sealing.sealer(customer, key.clone(), endpoint.encryption_key().clone())
     });
     // Accounts that the ledger refuses are logged with their customer, and all others are served.
     let _ = follower.apply(&directory.book()).await;

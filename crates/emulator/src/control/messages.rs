@@ -2,13 +2,12 @@
 
 use super::{Arguments, Control, ControlError};
 use crate::story::{MandateStory, PaymentStory};
-use crate::webhook::{Webhook, fresh_headers};
+use crate::webhook::{Webhook, fresh_headers, read_any};
 use crate::webhooks::dispatcher_options;
 use bankrail_mailbox::{EndpointId, EntryId, Outbox as _, OutboxQuery, OutboxState, OutboxSummary};
 use bankrail_service::delivery::{Dispatcher, EnqueueError};
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::{Clock as _, HyphenatedUuid, Timestamp, causes, excerpt};
-use bankrail_webhook::{Message, MessageKind};
+use bankrail_values::{Clock as _, HyphenatedUuid, Timestamp, causes};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,8 +41,9 @@ impl Control {
         let endpoint: EndpointId = arguments.parsed("endpoint")?.ok_or_else(|| missing("endpoint"))?;
         let story = arguments.one_of("story", &STORIES.map(|(name, _)| name))?;
         let life = STORIES.iter().find(|(name, _)| Some(*name) == story).map(|(_, life)| life);
+        let wrong = || ControlError::Wrong("message: expected one of the four kinds, found something else".to_owned());
         let webhooks = match (arguments.object("message"), life) {
-            (Some(message), None) => vec![read(&message, arguments.text("kind"))?.into()],
+            (Some(message), None) => vec![read_any(message.as_bytes()).ok_or_else(wrong)?.into()],
             (None, Some(life)) => {
                 life(arguments.number("seed").unwrap_or_default(), self.0.clock.now().saturating_sub(STORY))
             }
@@ -106,21 +106,7 @@ fn shown(message: &OutboxSummary) -> Value {
         "kind": message.kind.as_str(),
         "message_id": message.message_id.to_string(),
         "state": message.state.as_str(),
-        "enqueued_at": message.enqueued_at.to_string(),
         "due": (message.state == OutboxState::Pending).then(|| message.due.to_string()),
         "deliveries": message.deliveries,
     })
-}
-
-fn read(json: &str, kind: Option<&str>) -> Result<Message, ControlError> {
-    let wrong = |what: String| ControlError::Wrong(format!("message: {what}"));
-    if let Some(name) = kind {
-        let kind = MessageKind::from_name(name).ok_or_else(|| wrong(format!("no such kind: {}", excerpt(name))))?;
-        return Message::from_json(kind, json.as_bytes())
-            .map(|read| read.message)
-            .map_err(|error| wrong(causes(&error)));
-    }
-    let all = MessageKind::ALL.into_iter().filter_map(|kind| Message::from_json(kind, json.as_bytes()).ok());
-    let best = all.min_by_key(|read| read.findings.len()).map(|read| read.message);
-    best.ok_or_else(|| wrong("expected one of the four kinds; name the kind to learn what is wrong".to_owned()))
 }

@@ -117,9 +117,9 @@ operations! {
     }
     /// Lists the faults that are ordered.
     Faults = "faults" {}
-    /// Orders a fault for calls.
+    /// Orders a fault for calls, or for deliveries to receivers.
     AddFault = "add-fault" {
-        "fault" Text required, "The name of the fault, also after token- or statement- for the calls of one endpoint.";
+        "fault" Text required, "The name of the fault, also after token- or statement- for calls of one endpoint.";
         "customer" Text, "The code of the customer whose calls meet it; all without it.";
         "share" Text, "The part of the calls that meets it, such as 0.1 or 10%; all without it.";
         "skip" Number, "How many calls are spared before.";
@@ -178,7 +178,6 @@ operations! {
     Send = "send" {
         "endpoint" Text required, "The endpoint.";
         "message" Object, "The message.";
-        "kind" Text, "The kind of the message, if several kinds have its members.";
         "story" Text, "In place of a message: mandate, mandate-declined, mandate-expired, payment or payment-rejected.";
         "seed" Number, "Which story: the same number, the same identifiers.";
     }

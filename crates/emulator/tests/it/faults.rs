@@ -1,8 +1,8 @@
 //! Each fault as the client sees it.
 
-use bankrail_client::{Client, ExchangeError, StatementError, TokenError};
+use bankrail_client::{AnswerForm, Client, ExchangeError, StatementError, TokenError};
 use bankrail_emulator::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
-use bankrail_statement::{ReplyError, StatementRequest, WalkError};
+use bankrail_statement::{MaxEntries, ReceivedPage, StatementRequest, WalkError};
 use bankrail_values::ManualClock;
 use std::error::Error;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ async fn statuses() {
     assert_eq!(line, format!("{LINE} 500 (status)"));
     let page = Fault::Answer { status: 502, content_type: "text/html".to_owned(), body: b"<h1>Bad gateway".into() };
     let (error, _) = statement_error(page).await;
-    assert!(matches!(error, StatementError::Unexpected { status: 502, json: false, .. }), "{error:?}");
+    assert!(matches!(error, StatementError::Unexpected { status: 502, form: AnswerForm::Html, .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn a_cursor_that_repeats_ends_the_walk() {
         bank.book(&bank.account(), &Booking::new("3.00 AUD"));
         bank.fail_nth(Endpoint::Statement, at, Fault::RepeatingCursor);
         let mut request = StatementRequest::new(&bank.account());
-        request.max_entries = bankrail_statement::MaxEntries::new(1);
+        request.max_entries = MaxEntries::new(1);
         let error = client.statements().pages(request.clone()).collect().await.unwrap_err();
         assert!(matches!(error, StatementError::Walk(WalkError::RepeatedCursor { .. })), "{error:?}");
         assert!(bank.calls().len() <= 4, "{:?}", bank.calls());
@@ -152,7 +152,7 @@ async fn narratives_against_the_request() {
 #[tokio::test]
 async fn bodies_that_are_not_what_they_should_be() {
     let (error, _) = statement_error(Fault::Gzip).await;
-    assert!(matches!(error, StatementError::Reply { status: 200, source: ReplyError::Json(_), .. }), "{error:?}");
+    assert!(matches!(error, StatementError::Unexpected { status: 200, form: AnswerForm::Compressed, .. }), "{error:?}");
     // 2 GiB, of which the client reads as much as it allows.
     let (error, _) = statement_error(Fault::Endless { bytes: 2 << 30 }).await;
     let StatementError::Transport(ExchangeError::TooLarge { limit, status: 200, .. }) = error else {
@@ -240,10 +240,7 @@ async fn answers_of_the_wrong_types() {
         (json("{}"), "the statement's answer is unusable: expected the member"),
         (json(&statement("7")), "the statement's answer is unusable: expected a string as \"payload\", found a number"),
         (json(&statement("\"<html/>\"")), "the statement's document is unreadable: expected a camt.052 document"),
-        (
-            answer("text/html", "<h1>Welcome".to_owned()),
-            "expected a statement, found an answer of status 200 that is not JSON",
-        ),
+        (answer("text/html", "<h1>Welcome".to_owned()), "expected a statement, found an answer of status 200 (HTML)"),
     ] {
         let (error, _) = statement_error(fault).await;
         assert!(chain(&error).starts_with(expected), "expected {expected:?}, found {:?}", chain(&error));
@@ -252,10 +249,7 @@ async fn answers_of_the_wrong_types() {
     for (fault, expected) in [
         (json("[]"), "the token response is unusable"),
         (json(r#"{"access_token":7,"token_type":"Bearer","expires_in":3600}"#), "the token response is unusable"),
-        (
-            answer("text/html", "<h1>Welcome".to_owned()),
-            "expected a token, found an answer of status 200 that is not JSON",
-        ),
+        (answer("text/html", "<h1>Welcome".to_owned()), "expected a token, found an answer of status 200 (HTML)"),
     ] {
         let (bank, client) = bank().await;
         bank.fail(Endpoint::Token, fault);
@@ -274,4 +268,59 @@ fn chain(error: &dyn Error) -> String {
         cause = next.source();
     }
     text
+}
+
+/// The entries of a page that meets the fault.
+async fn page_with(bank: &FakeBank, fault: Fault) -> Vec<String> {
+    bank.fail(Endpoint::Statement, fault);
+    bank.clock().advance(Duration::from_secs(3600));
+    let request = StatementRequest::new(&bank.account());
+    let page = bank.client().statements().page(&request).await.unwrap();
+    page.entries().map(|entry| format!("{} {:?}", entry.narrative(), entry.status)).collect()
+}
+
+#[tokio::test]
+async fn pages_that_are_wrong_once() {
+    let (bank, _) = bank().await;
+    bank.book(&bank.account(), &Booking::new("2.00 AUD").narrative("two"));
+    let right = ["text Booked", "two Booked"];
+    assert_eq!(page_with(&bank, Fault::MissingEntry).await, right[1..]);
+    assert_eq!(page_with(&bank, Fault::PendingEntries).await, ["text Pending", "two Pending"]);
+    assert_eq!(page_with(&bank, Fault::NextDay).await, [""; 0]);
+    assert_eq!(page_with(&bank, Fault::Late(Duration::ZERO)).await, right);
+}
+
+#[tokio::test]
+async fn answers_that_a_client_refuses() {
+    for fault in [Fault::CutAnswer, Fault::WrongType, Fault::AnotherAccount] {
+        let (error, line) = statement_error(fault.clone()).await;
+        assert!(line.ends_with(&format!("200 ({fault})")), "{line} {error:?}");
+    }
+    // The token is over by the bank's clock: the client gets another one.
+    let (bank, client) = bank().await;
+    bank.fail(Endpoint::Statement, Fault::ClockAhead);
+    client.statements().statement(&bank.account()).await.unwrap();
+    assert_eq!(bank.calls()[1], *format!("{LINE} 401 (clock-ahead)"));
+}
+
+#[tokio::test]
+async fn a_cursor_that_leads_back_to_the_first_page() {
+    let (bank, _) = bank().await;
+    bank.book(&bank.account(), &Booking::new("2.00 AUD").narrative("two"));
+    for _ in 0..20 {
+        bank.fail(Endpoint::Statement, Fault::CirclingCursor);
+    }
+    let (client, mut cursor, mut seen) = (bank.client(), None, Vec::new());
+    for _ in 0..5 {
+        bank.clock().advance(Duration::from_secs(600));
+        let mut request = StatementRequest::new(&bank.account());
+        (request.max_entries, request.cursor) = (MaxEntries::new(1), cursor);
+        let page = client.statements().page(&request).await.unwrap();
+        seen.extend(page.entries().map(|entry| entry.narrative()));
+        cursor = match page.received.page {
+            ReceivedPage::More { cursor } => Some(cursor),
+            _ => None,
+        };
+    }
+    assert_eq!(seen, ["text", "two", "text", "two", "text"]);
 }

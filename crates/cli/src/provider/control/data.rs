@@ -59,14 +59,10 @@ impl BankData for FolderData {
                     self.signing.replace(self.folders.signing_key()?);
                     Ok(kids(&keys))
                 }
-                Operation::Snapshot => {
-                    past::keep(&self.folders, arguments.text("name").unwrap_or_default()).await?;
-                    Ok(json!({}))
-                }
+                Operation::Snapshot => past::keep(&self.folders, arguments).await,
                 Operation::Seed => {
-                    past::seed(&self.folders, arguments.text("name").unwrap_or_default()).await?;
-                    self.register().await?;
-                    Ok(json!({}))
+                    past::seed(&self.folders, arguments).await?;
+                    self.register().await
                 }
                 _ => Err(ControlError::Failed("expected an operation on data, found another".to_owned())),
             }
@@ -123,13 +119,9 @@ impl FolderData {
             csv: None,
         };
         if arguments.one_of("story", &["shop"])?.is_none() {
-            let (_, booked, day, balance) = book_one(&book, &self.ledger, today).await?;
+            let (_, booked, _, balance) = book_one(&book, &self.ledger, today).await?;
             let is_new = u64::from(matches!(booked, Booked::New(_)));
-            let (amount, currency) = (balance.amount().to_string(), balance.currency().to_string());
-            let (day, known) = (day.to_string(), 1 - is_new);
-            return Ok(
-                json!({ "booked": is_new, "known": known, "day": day, "balance": amount, "currency": currency }),
-            );
+            return Ok(json!({ "booked": is_new, "known": 1 - is_new, "balance": balance.to_string() }));
         }
         let account = book.account.ok_or_else(|| wrong("expected account, found none"))?;
         let unknown = || ControlError::Unknown("expected an account that the provider has, found another".to_owned());
@@ -202,12 +194,12 @@ impl FolderData {
     }
 
     /// Lets each customer ask for its accounts.
-    async fn register(&self) -> Result<(), ControlError> {
+    async fn register(&self) -> Result<Value, ControlError> {
         for record in self.directory.book().records() {
             let registered = self.ledger.register(&record.customer.code, record.accounts.clone()).await;
             registered.map_err(|error| failed(&error))?;
         }
-        Ok(())
+        Ok(json!({}))
     }
 }
 

@@ -4,9 +4,10 @@
 use super::super::folder::Folders;
 use crate::keys::write::{Secrecy, make_folder, unnamed};
 use crate::output::unwritable;
-use bankrail::emulator::{ControlError, TestAccount};
+use bankrail::emulator::{Arguments, ControlError, TestAccount};
 use bankrail::stores::sqlite::rusqlite::{self, Connection, TransactionBehavior, params};
 use bankrail::values::excerpt;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// The tables of what happened.
@@ -64,32 +65,25 @@ pub(super) async fn forget(
 }
 
 /// Keeps what happened so far under a name.
-pub(super) async fn keep(folders: &Folders, name: &str) -> Result<(), ControlError> {
-    let path = file(folders, name)?;
+pub(super) async fn keep(folders: &Folders, arguments: &Arguments) -> Result<Value, ControlError> {
+    let path = file(folders, arguments)?;
     make_folder(&folders.data("snapshots"))?;
     let partial = unnamed(&path, Secrecy::Private).map_err(|error| unwritable(&path, &error))?;
     let copy = partial.path().to_string_lossy().into_owned();
     on_database(folders, move |connection| connection.execute("VACUUM INTO ?1", [copy]).map(drop)).await?;
     partial.persist(&path).map_err(|error| unwritable(&path, &error.error))?;
-    Ok(())
+    Ok(json!({}))
 }
 
 /// Puts what was kept under a name in the place of what happened since.
-pub(super) async fn seed(folders: &Folders, name: &str) -> Result<(), ControlError> {
-    let path = file(folders, name)?;
+pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(), ControlError> {
+    let path = file(folders, arguments)?;
     if !path.is_file() {
-        return Err(ControlError::Unknown(format!("expected the name of a snapshot, found {}", excerpt(name))));
+        return Err(ControlError::Unknown("expected the name of a snapshot, found another".to_owned()));
     }
     let path = path.to_string_lossy().into_owned();
-    let is_like_this = on_database(folders, move |connection| {
+    on_database(folders, move |connection| {
         connection.execute("ATTACH ?1 AS kept", [path])?;
-        let version = |of| {
-            connection.query_row(&format!("SELECT abs(max(version)) FROM {of}.bankrail_schema"), [], |row| row.get(0))
-        };
-        let versions: [i64; 2] = [version("main")?, version("kept")?];
-        if versions[0] != versions[1] {
-            return Ok(false);
-        }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.pragma_update(None, "defer_foreign_keys", true)?;
         let tables = tables(&transaction)?;
@@ -99,16 +93,13 @@ pub(super) async fn seed(folders: &Folders, name: &str) -> Result<(), ControlErr
         for table in &tables {
             transaction.execute(&format!("INSERT INTO main.{table} SELECT * FROM kept.{table}"), [])?;
         }
-        transaction.commit()?;
-        Ok(true)
-    });
-    match is_like_this.await? {
-        true => Ok(()),
-        false => Err(ControlError::Wrong("expected a snapshot of this version, found one of another".to_owned())),
-    }
+        transaction.commit()
+    })
+    .await
 }
 
-fn file(folders: &Folders, name: &str) -> Result<PathBuf, ControlError> {
+fn file(folders: &Folders, arguments: &Arguments) -> Result<PathBuf, ControlError> {
+    let name = arguments.text("name").unwrap_or_default();
     let is_plain = |character: u8| character.is_ascii_lowercase() || character.is_ascii_digit() || character == b'-';
     if !(1..=64).contains(&name.len()) || !name.bytes().all(is_plain) {
         let expected = "expected 1 to 64 lower-case letters, digits and hyphens as a name";
