@@ -18,7 +18,7 @@ import bank as foreign  # noqa: E402
 # Fault, its row, and the rows that depend on it.
 PROVIDER_CASES = [
     # Who asks: rows of the assertion and of the token request.
-    ("any-key", "S20.17", {"S8.20"}),
+    ("any-key", "S20.17", {"S8.20", "S8.21"}),
     ("alg-none", "S8.3", set()),
     ("alg-hs256", "S8.3", set()),
     ("alg-ps256", "S8.3", set()),
@@ -51,7 +51,7 @@ PROVIDER_CASES = [
     ("any-token", "S2.6", set()),
     ("no-token", "S19.6", set()),
     ("statement-without-api-key", "S19.7", set()),
-    ("any-statement-api-key", "S22.1", set()),
+    ("any-statement-api-key", "S22.1", {"S22.2"}),
     ("other-accounts", "S19.11", set()),
     ("account-optional", "S19.10", set()),
     ("crash", "S19.10", set()),
@@ -59,7 +59,7 @@ PROVIDER_CASES = [
     ("statement-content-type", "S19.4", set()),
     ("get", "S19.1", set()),
     # Errors of statements. Without an error there is nothing in it.
-    ("unknown-empty", "S19.29", {"S5.2"}),
+    ("unknown-empty", "S19.29", {"S5.2", "S19.11"}),
     ("error-code", "S24.1", set()),
     ("error-code-form", "S5.3", {"S24.1"}),
     ("error-title", "S5.6", set()),

@@ -7,6 +7,7 @@ may, also of those beyond SPEC.md. With faults named, each of them has a run of 
 """
 
 import concurrent.futures
+import fnmatch
 import json
 import pathlib
 import subprocess
@@ -51,46 +52,50 @@ RECEIVER_CASES = [
     ("bomb", "S23.22"),
     ("body", "S23.22"),
     ("deep", "S23.22"),
+    ("one-id", "S10.1"),
+    ("message-key", "S23.4"),
+    ("reminder", "S23.9"),
+    ("kind", "S21.9"),
+    ("required", "S21.9"),
+    ("message-id", "S21.10"),
+    ("offset", "S11.1"),
+    ("money", "S11.13"),
+    ("alias", "S16.10"),
     ("created", "-"),
-    ("one-id", "-"),
     ("later", "-"),
     ("oracle", "-"),
-    ("kind", "-"),
-    ("required", "-"),
-    ("message-id", "-"),
     ("api-key", "-"),
-    ("offset", "-"),
 ]
 # What tells apart the rows beyond SPEC.md: a part of their titles.
 BEYOND = {
     "created": "with the HTTP status 200",
-    "one-id": "under different ids",
     "later": "members that a later release may add",
     "oracle": "refuses in one way",
-    "kind": "takes no other message",
-    "required": "with every required member only",
-    "message-id": "X-Message-Id",
     "api-key": "with the API key only",
-    "offset": "without an offset",
 }
 # Rows that the same rule is seen in, and so fail too: ids, or parts of titles.
 ALSO = {
     # Whatever stands under the signature is taken.
-    "signature": {"S9.3", "S9.5"},
+    "signature": {"S9.3", "S9.5", "S9.10"},
     "event": {"S23.4", "S23.6", "S23.9"},
     "payment-key": {"S23.18", "S23.19"},
     "correlation": {"S21.16"},
-    "attended": {"S21.11", "S21.17"},
+    "attended": {"S21.11", "S21.17", "S21.23"},
+    # Inflated by hand, and without a look at crit.
+    "bomb": {"S9.10"},
     "request-key": {"S21.18"},
     # A notification can be of a pending action too, and a mandate's life begins with one.
     "pending": {"S13.16", "S23.18"},
     "text": {"S10.1", "S10.2"},
+    "one-id": {"S23.2", "S23.4", "S23.6", "S23.7", "S23.9", "S23.18", "S23.19", "S15.11"},
+    "message-key": {"S23.2", "S23.6", "S23.9", "S21.26"},
+    "reminder": {"S15.11"},
+    "message-id": {"S21.6", "S21.15", "S21.19"},
+    "offset": {"S12.9", "S12.31", "S13.1", "S14.1", "S14.16", "S15.1"},
+    "money": {"S15.19", "S15.41", "S15.42"},
     # What is not read is not judged.
-    "kind": {
-        "every required member", "nothing but JSON", "UUIDs of version 1", "has hyphens", "is a UUID", "offset",
-        "bounds", "currency and a decimal",
-    },
-    "required": {"takes no other message", "currency and a decimal"},
+    "kind": {"S9.1", "S11.*", "S12.*", "S13.*", "S14.*", "S15.*", "S16.*", "S21.4", "S21.13", "S21.18"},
+    "required": {"S21.4", "S21.13", "S21.18", "S11.13", "S15.19", "S15.41", "S15.42"},
 }
 # Faults of one run, each found in rows of its own.
 RUNS = [
@@ -102,7 +107,10 @@ RUNS = [
     "request-key,bomb",
     "body",
     "signature,deep",
-    "created,one-id,later,oracle,message-id,api-key,offset",
+    "one-id,message-id,offset",
+    "message-key,money,alias",
+    "reminder",
+    "created,later,oracle,api-key",
     "kind",
     "required",
 ]
@@ -134,7 +142,7 @@ def problems(program, folder, run):
     cases = dict(RECEIVER_CASES)
 
     def belongs(row, mark):
-        return mark == row["id"] if row["id"] != "-" else mark in row["title"]
+        return fnmatch.fnmatchcase(row["id"], mark) if row["id"] != "-" else mark in row["title"]
 
     allowed = set().union(*({BEYOND.get(fault, cases[fault])} | ALSO.get(fault, set()) for fault in faults))
     found = [f"{fault}: expected a failure of {BEYOND.get(fault, cases[fault])}, found none" for fault in faults

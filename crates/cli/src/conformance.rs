@@ -26,8 +26,10 @@ pub(crate) enum Command {
     ///
     /// Mandates, payments and cases are made up anew in each run, and receivers store them: judge a test installation.
     ///
-    /// Rows under "Beyond SPEC.md" are about what it does not say, such as whether a receiver reads a message before it
-    /// acknowledges it. Where a receiver differs there from what is sensible, that is "noted", and fails with --strict.
+    /// A row fails if a sentence of SPEC.md is broken. Rows under "Beyond SPEC.md" are about what it does not say, such as
+    /// the API key: where a receiver differs there from what is known of live services, that is "noted", and fails with
+    /// --strict. What is left open altogether is noted and never fails. Whether a receiver knows a message again is seen
+    /// in the ids of its acknowledgements, if it repeats the first one. The last line says what to mend first.
     /// "not run": the row depends on another that failed, or on a receiver whose address was not given.
     #[command(
         after_help = "The file of --config is TOML. Names of files in it are relative to its folder, and arguments \
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     /// statements unless it says otherwise, the most important ones first. What the budget did not last for reads "not
     /// run". Run it again an hour later with --rest-of, or agree on higher limits with the provider. A call that is
     /// answered 429 is repeated after its Retry-After if that is within --wait.
+    ///
+    /// The last line says what to mend first. Without a token the rows that need one are not run.
     ///
     /// "noted": the specification leaves it open, and it differs from what is usual. "not seen": this customer's
     /// accounts or options show nothing to judge it by.
@@ -133,6 +137,10 @@ impl Printing {
 fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure> {
     let mut heading = "";
     for row in judgement.rows() {
+        // One line at the end says why.
+        if judgement.blocked().is_some() && matches!(row.verdict, Verdict::NotRun(_)) {
+            continue;
+        }
         if row.heading != heading {
             heading = row.heading;
             output.line(output.paint(Style::Bold, heading))?;
@@ -150,7 +158,8 @@ fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure
         }
     }
     let style = if judgement.passed() { Style::Green } else { Style::Red };
-    output.line(output.paint(style, &shown(&judgement.summary())))
+    output.line(output.paint(style, &shown(&judgement.summary())))?;
+    judgement.mend_first().map_or(Ok(()), |line| output.line(output.paint(style, &shown(&line))))
 }
 
 /// The failure of a command whose judge came to no judgement. `unreachable` is what to do when nobody answers.

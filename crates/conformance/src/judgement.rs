@@ -2,6 +2,7 @@
 
 use crate::error::JudgeError;
 use crate::row::{Row, Verdict};
+use bankrail_values::{Clock as _, SystemClock, Timestamp};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde_json::{Value, json};
 use std::fmt;
@@ -11,10 +12,24 @@ use std::fmt;
 /// `Display` gives a line for each row that failed, and one that counts the verdicts.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    subject: String,
+    subject: &'static str,
+    address: String,
+    at: Timestamp,
     rows: Vec<Row>,
-    note: Option<&'static str>,
+    blocked: Option<String>,
 }
+
+/// Rows, by how their ids begin, in the order in which they are to be mended, and why.
+const FIRST: [(&[&str], &str); 5] = [
+    (&["S20.13", "S7.8"], "without it nothing else works"),
+    (&["S21.4", "S21.9", "S21.13", "S21.18"], "messages of this kind are lost"),
+    (
+        &["S20.17", "S8.3", "S8.10", "S8.20", "S8.21", "S2.6", "S19.6", "S19.7", "S19.11", "S22.", "S23.21", "S9."],
+        "it lets in what nobody has proved to be right",
+    ),
+    (&["S4.", "S6.", "S11.13", "S23."], "money is lost, doubled or changed by it"),
+    (&[""], "it breaks a sentence of the specification"),
+];
 
 impl Judgement {
     /// The rows in the order of the specification. Those with one id stay in the order in which they were judged.
@@ -22,22 +37,23 @@ impl Judgement {
     /// # Errors
     /// [`JudgeError::NoRows`] without a row.
     pub(crate) fn new(
-        subject: impl Into<String>,
+        subject: &'static str,
+        address: String,
         mut rows: Vec<Row>,
-        note: Option<&'static str>,
+        blocked: Option<impl Into<String>>,
     ) -> Result<Self, JudgeError> {
         if rows.is_empty() {
             return Err(JudgeError::NoRows);
         }
         rows.sort_by_key(Row::place);
-        Ok(Self { subject: subject.into(), rows, note })
+        Ok(Self { subject, address, at: SystemClock.now(), rows, blocked: blocked.map(Into::into) })
     }
 
     bankrail_values::getters! { self;
         /// Every row, in the order of the specification.
         rows: &[Row] = &self.rows;
-        /// Why rows that might be expected are missing.
-        note: Option<&str> = self.note;
+        /// Why most rows were not run: the first call was refused.
+        blocked: Option<&str> = self.blocked.as_deref();
     }
 
     /// True if no row failed.
@@ -52,11 +68,31 @@ impl Judgement {
         !self.rows.iter().any(|row| matches!(row.verdict, Verdict::NotRun(_)))
     }
 
+    /// What to mend first and why, in one line. Nothing if no row failed.
+    #[must_use]
+    pub fn mend_first(&self) -> Option<String> {
+        let failed = |row: &&Row| matches!(row.verdict, Verdict::Failed(_));
+        let urgent = |(ids, why): (&[&str], &'static str)| {
+            let row = self.rows.iter().filter(failed).find(|row| ids.iter().any(|id| is_of(row.id, id)))?;
+            Some((row, why))
+        };
+        let (Row { id, title, verdict, .. }, why) = FIRST.into_iter().find_map(urgent)?;
+        Some(match &self.blocked {
+            Some(blocked) => format!("mend first: {blocked} ({id} {title}: {})", verdict.detail()),
+            None => format!("mend first: {id} {title}, because {why}: {}", verdict.detail()),
+        })
+    }
+
     /// How many rows there are of each verdict, in one line.
     #[must_use]
     pub fn summary(&self) -> String {
-        let mut line =
-            format!("{}: {} {}", self.subject, self.rows.len(), if self.rows.len() == 1 { "row" } else { "rows" });
+        let mut line = format!(
+            "{} {}: {} {}",
+            self.subject,
+            self.address,
+            self.rows.len(),
+            if self.rows.len() == 1 { "row" } else { "rows" }
+        );
         for name in ["passed", "failed", "noted", "not seen", "not run"] {
             let count = self.rows.iter().filter(|row| row.verdict.name() == name).count();
             line.push_str(&format!(", {count} {name}"));
@@ -64,7 +100,7 @@ impl Judgement {
         line
     }
 
-    /// One JSON object: `subject`, and `rows` with `id`, `heading`, `title`, `verdict`, `detail` and `seconds`.
+    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `mend_first`, and `rows` with `id`, `heading`, `title`, `verdict`, `detail` and `seconds`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
@@ -77,15 +113,29 @@ impl Judgement {
                 "seconds": row.took.as_secs_f64(),
             })
         };
-        json!({ "subject": self.subject, "rows": self.rows.iter().map(row).collect::<Vec<_>>() })
+        json!({
+            "subject": self.subject,
+            "address": self.address,
+            "version": VERSION,
+            "time": self.at.to_string(),
+            "mend_first": self.mend_first(),
+            "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
+        })
     }
 
-    /// A JUnit XML document: a suite for each heading, a case for each row. What was not seen or not run is skipped.
+    /// A JUnit XML document: a suite for each heading, a case for each row. What was noted, not seen or not
+    /// run is skipped. Names stay the same from run to run; address, version and time are properties of the suites.
     #[must_use]
     pub fn to_junit(&self) -> String {
         let mut report = Report::new(format!("bankrail conformance {}", self.subject));
         for rows in self.rows.chunk_by(|one, next| one.heading == next.heading) {
             let mut suite = TestSuite::new(rows.first().map_or("", |row| row.heading));
+            let (time, mend) = (self.at.to_string(), self.mend_first().unwrap_or_default());
+            for (name, value) in
+                [("address", &*self.address), ("version", VERSION), ("time", &time), ("mend_first", &mend)]
+            {
+                suite.add_property((name, value));
+            }
             suite.add_test_cases(rows.iter().map(|row| self.case(row)));
             report.add_test_suite(suite);
         }
@@ -94,9 +144,9 @@ impl Judgement {
 
     fn case(&self, row: &Row) -> TestCase {
         let mut status = match &row.verdict {
-            Verdict::Passed | Verdict::Noted(_) => TestCaseStatus::success(),
+            Verdict::Passed => TestCaseStatus::success(),
             Verdict::Failed(_) => TestCaseStatus::non_success(NonSuccessKind::Failure),
-            Verdict::NotSeen(_) | Verdict::NotRun(_) => TestCaseStatus::skipped(),
+            Verdict::Noted(_) | Verdict::NotSeen(_) | Verdict::NotRun(_) => TestCaseStatus::skipped(),
         };
         status.set_message(row.verdict.detail());
         status.set_type(row.verdict.name());
@@ -109,6 +159,14 @@ impl Judgement {
     }
 }
 
+/// The version of the judge.
+const VERSION: &str = concat!("bankrail-conformance ", env!("CARGO_PKG_VERSION"));
+
+/// True if an id is this one, or begins with it and a point.
+fn is_of(id: &str, start: &str) -> bool {
+    id == start || start.is_empty() || (start.ends_with('.') && id.starts_with(start))
+}
+
 impl fmt::Display for Judgement {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Row { id, title, verdict, .. } in &self.rows {
@@ -116,7 +174,8 @@ impl fmt::Display for Judgement {
                 writeln!(out, "{id} {title}: {why}")?;
             }
         }
-        out.write_str(&self.summary())
+        out.write_str(&self.summary())?;
+        self.mend_first().map_or(Ok(()), |line| write!(out, "\n{line}"))
     }
 }
 
@@ -127,7 +186,8 @@ mod tests {
 
     fn judged(verdicts: &[(&'static str, Verdict)]) -> Judgement {
         let row = |(id, verdict): &(&'static str, Verdict)| Row::new(id, "a title", verdict.clone(), Duration::ZERO);
-        Judgement::new("provider", verdicts.iter().map(row).collect(), None).unwrap()
+        Judgement::new("provider", "https://bank.example/".to_owned(), verdicts.iter().map(row).collect(), None::<&str>)
+            .unwrap()
     }
 
     #[test]
@@ -156,10 +216,25 @@ mod tests {
     fn the_text_has_what_failed_and_how_many_there_are_of_each() {
         let rows = [("S8.3", Verdict::Failed("expected 401, found 200".to_owned())), ("S8.5", Verdict::Passed)];
         let expected = "S8.3 a title: expected 401, found 200\n\
-            provider: 2 rows, 1 passed, 1 failed, 0 noted, 0 not seen, 0 not run";
+            provider https://bank.example/: 2 rows, 1 passed, 1 failed, 0 noted, 0 not seen, 0 not run\n\
+            mend first: S8.3 a title, because it lets in what nobody has proved to be right: expected 401, found 200";
         assert_eq!(judged(&rows).to_string(), expected);
         let junit = judged(&rows).to_junit();
         assert!(junit.contains("<failure message=\"expected 401, found 200\" type=\"failed\""), "{junit}");
         assert_eq!(judged(&rows).to_json()["rows"][0]["verdict"], "failed");
+    }
+
+    #[test]
+    fn what_is_noted_is_skipped_with_its_text_and_what_hinders_most_is_mended_first() {
+        let noted = judged(&[("S8.3", Verdict::Noted("another text".to_owned()))]);
+        let junit = noted.to_junit();
+        assert!(junit.contains("<skipped message=\"another text\" type=\"noted\""), "{junit}");
+        assert!(junit.contains("name=\"address\" value=\"https://bank.example/\""), "{junit}");
+        assert_eq!(noted.mend_first(), None);
+        let why = || Verdict::Failed("why".to_owned());
+        let first = judged(&[("S6.20", why()), ("S4.1", why()), ("S20.17", why()), ("S7.8", why())]).mend_first();
+        assert!(first.unwrap().starts_with("mend first: S7.8 "));
+        let blocked = Judgement { blocked: Some("check the key".to_owned()), ..judged(&[("S20.13", why())]) };
+        assert_eq!(blocked.mend_first().unwrap(), "mend first: check the key (S20.13 a title: why)");
     }
 }

@@ -6,6 +6,7 @@ mod checks;
 mod forge;
 mod judge;
 mod late;
+mod limits;
 mod narrative;
 mod options;
 mod paging;
@@ -38,6 +39,8 @@ use target::Target;
 /// `Retry-After` if that is within [`ProviderJudgeOptions::wait`].
 pub struct ProviderJudge(Judge);
 
+const NO_TOKEN: &str = "no access token was received: check the API key, the customer code, its key and the audience";
+
 impl ProviderJudge {
     /// A judge of the provider at this address, in the name of a customer whose assertions this key signs.
     ///
@@ -52,7 +55,7 @@ impl ProviderJudge {
     ) -> Result<Self, JudgeError> {
         let target = Target::new(url, customer, &options)?;
         let client = client(&options.roots, wire::TIMEOUT)?;
-        Ok(Self(Judge::new(target, Keys::new(signing_key)?, client, options)))
+        Ok(Self(Judge::new(target, Keys::new(signing_key, options.second_signing_key.as_ref())?, client, options)))
     }
 
     /// Makes the calls: first one token and the statements, then what must be refused, then what uses up the budget.
@@ -63,22 +66,23 @@ impl ProviderJudge {
         let mut judge = self.0;
         token::judge_first(&mut judge).await?;
         late::metadata(&mut judge).await;
-        let has_token = judge.bearer.is_some();
-        if has_token {
-            let statements = statement::judge(&mut judge).await?;
-            payload::judge(&mut judge, &statements);
-            test_accounts::judge(&mut judge, &statements);
-            refusals::judge_statements(&mut judge).await?;
-            narrative::judge(&mut judge, &statements).await?;
-            paging::judge(&mut judge, &statements).await?;
+        if judge.bearer.is_none() {
+            // A refusal would show nothing, because what is right is refused too.
+            judge.blocked = Some(NO_TOKEN);
         }
+        let statements = statement::judge(&mut judge).await?;
+        payload::judge(&mut judge, &statements);
+        test_accounts::judge(&mut judge, &statements);
+        narrative::judge(&mut judge, &statements).await?;
+        paging::judge(&mut judge, &statements).await?;
+        refusals::judge_statements(&mut judge).await?;
         refusals::judge_tokens(&mut judge).await?;
         late::other_scope(&mut judge).await?;
         late::request_keys(&mut judge);
         late::end_of_token(&mut judge).await?;
-        late::limits(&mut judge).await?;
-        let note = (!has_token).then_some("no access token was received: no statement can be judged");
-        Judgement::new("provider", judge.rows, note)
+        limits::judge(&mut judge).await?;
+        let address = judge.target.base_url.to_string();
+        Judgement::new("provider", address, judge.rows, judge.blocked)
     }
 }
 

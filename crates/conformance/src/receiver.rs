@@ -52,8 +52,8 @@ impl ReceiverJudge {
             session.judge(&row).await?;
         }
         session.endure().await?;
-        let subject = session.subject();
-        Judgement::new(subject, session.finish(), None)
+        let (address, blocked) = (session.address(), session.blocked());
+        Judgement::new("receivers", address, session.finish(), blocked)
     }
 }
 

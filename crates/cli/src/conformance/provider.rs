@@ -71,7 +71,8 @@ pub(crate) struct Provider {
     /// The longest wait for a Retry-After or for the end of a token, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     wait: u64,
-    /// Send requests beyond the budget until the provider refuses them, last; the customer is locked out for an hour
+    /// Count the limits, last: some 26 statements and 16 token requests beyond the budget, of a customer that has not
+    /// called for two hours; it is locked out for an hour. Exact with --only S25 and --second-connection
     #[arg(long)]
     limits: bool,
     #[command(flatten)]
@@ -83,7 +84,6 @@ pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
     let judged = block_on(async { Ok(judge.judge().await) })?;
     crate::progress::clear();
     let judgement = judged.map_err(|error| failure(&error, "check the address, and the certificates with --roots"))?;
-    judgement.note().into_iter().for_each(crate::log);
     let outcome = arguments.printing.print(&judgement, output)?;
     if outcome == Outcome::NotRun {
         crate::log("not every row was run; keep the report of --json and pass it to --rest-of an hour later");
@@ -146,7 +146,9 @@ impl Provider {
         }
         if let Some(second) = self.second_connection.as_deref().map(open).transpose()? {
             let accounts = account_ids(&second);
-            options = options.second_customer(Customer::new(second.customer.to_string(), second.api_key, accounts));
+            let key = file::signing(&second.signing_key.to_string_lossy(), second.signing_kid.as_deref())?;
+            let customer = Customer::new(second.customer.to_string(), second.api_key, accounts);
+            options = options.second_customer(customer).second_signing_key(key);
         }
         if let Some(report) = &self.rest_of {
             options = options.rest_of(unrun(report)?);

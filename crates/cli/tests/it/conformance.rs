@@ -154,6 +154,9 @@ fn with_verdict<'a>(rows: &'a [Value], verdict: &str) -> Vec<&'a str> {
     rows.iter().filter(|row| row["verdict"] == verdict).map(|row| row["id"].as_str().unwrap()).collect()
 }
 
+const UNSEEN: [&str; 10] =
+    ["S6.29", "S19.11", "S19.25", "S24.5", "S24.6", "S24.7", "S25.3", "S25.4", "S25.16", "S25.19"];
+
 #[test]
 fn our_own_provider_passes_every_row() {
     let world = World::new(unlimited().token_lifetime(Duration::from_secs(3)));
@@ -161,8 +164,10 @@ fn our_own_provider_passes_every_row() {
     assert_eq!(status, 0, "{rows:#?}");
     assert_eq!(with_verdict(&rows, "failed"), [""; 0]);
     assert_eq!(with_verdict(&rows, "not run"), [""; 0]);
-    // Limits were not asked for, the customer has no account in some currencies, and no entry has a second reference.
-    assert_eq!(with_verdict(&rows, "not seen"), ["S6.29", "S19.25", "S24.5", "S24.6"]);
+    // Limits were not asked for, the customer has no account in some currencies and none that begins with a zero, no
+    // entry has a second reference. The first token may have ended.
+    let unseen = with_verdict(&rows, "not seen").into_iter().filter(|id| *id != "S22.6");
+    assert_eq!(unseen.collect::<Vec<_>>(), UNSEEN);
     assert_eq!(with_verdict(&rows, "noted"), [""; 0]);
     assert!(rows.len() > 90, "{}", rows.len());
 }
@@ -175,7 +180,7 @@ fn the_calls_stay_within_the_limits_of_the_specification() {
     assert_eq!(status, 3, "{rows:#?}");
     for row in rows.iter().filter(|row| row["verdict"] == "not run") {
         let why = row["detail"].as_str().unwrap();
-        assert!(why.starts_with("the budget of 10 token requests"), "{row}");
+        assert!(why.starts_with("the budget of "), "{row}");
     }
     assert_eq!(with_verdict(&rows, "failed"), [""; 0]);
     let passed = with_verdict(&rows, "passed");
@@ -228,7 +233,7 @@ fn limits_are_met_when_they_are_asked_for() {
     let budget = "tokens=3,statements=3,tokens-per-second=1000";
     let (status, rows) = world.rows(&["--limits", "--only", "S24", "--budget", budget, "--allow-not-run"]);
     assert_eq!(status, 0, "{rows:#?}");
-    assert_eq!(with_verdict(&rows, "passed"), ["S24.1", "S24.5", "S24.6"]);
+    assert_eq!(with_verdict(&rows, "passed"), ["S24.1", "S24.5", "S24.6", "S24.7"]);
 }
 
 #[test]
@@ -240,7 +245,9 @@ fn the_table_names_the_heading_and_says_no_secret() {
     let (out, err) = (run.out.clone(), run.err.clone());
     run.fine();
     assert_eq!(err, "");
-    for line in ["Access token response", "  S7.6   passed   access_token is a hyphenated GUID", "provider: "] {
+    for line in
+        ["Access token response", "  S7.6   passed   access_token is a hyphenated GUID", "provider https://localhost:"]
+    {
         assert!(out.lines().any(|found| found.starts_with(line)), "{line:?} is not in\n{out}");
     }
     for secret in ["the key of", "999001400100101", "FIRSTCUSTOMER", "PRIVATE"] {

@@ -85,7 +85,8 @@ fn our_receivers_pass_every_row_also_those_beyond_the_specification() {
     for row in ["S9.6 ", "S10.1", "S12.26", "S13.10", "S14.23", "S15.42", "S21.4 ", "S23.21", "Beyond SPEC.md"] {
         assert!(out.contains(row), "{row}\n{out}");
     }
-    assert!(!out.contains("FAILED") && out.contains(" 0 failed, 0 noted, 0 not seen, 0 not run"), "{out}");
+    // Codes, aliases and two optional headers are read, not judged.
+    assert!(!out.contains("FAILED") && out.contains(" 0 failed, 12 noted, 0 not seen, 0 not run"), "{out}");
     assert!(out.contains(&served.url) && !out.contains("receiver-key"), "{out}");
     let xml = fs::read_to_string(junit).unwrap();
     let xml = roxmltree::Document::parse(&xml).unwrap();
@@ -141,7 +142,7 @@ fn a_receiver_that_takes_everything_fails_in_the_rows_about_what_must_be_refused
     let empty = FILES.folder.file("query.toml", settings_of("").replacen("url = \"\"", "", 1));
     let strict = judge(&empty, &["--strict", "--query", &served.url]);
     assert_eq!(strict.status, 1);
-    assert!(strict.out.contains("  -      FAILED   ") && strict.out.contains(" 0 noted"), "{}", strict.out);
+    assert!(strict.out.contains("  -      FAILED   "), "{}", strict.out);
 }
 
 #[test]

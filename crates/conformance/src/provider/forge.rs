@@ -13,18 +13,25 @@ use serde_json::{Map, Value, json};
 pub(super) struct Keys {
     own: RsaKeyPair,
     own_public_pem: String,
+    /// The other customer's.
+    pub(super) other: Option<RsaKeyPair>,
+    /// Whether that is another key.
+    pub(super) other_differs: bool,
     kid: Option<String>,
     unregistered: RsaKeyPair,
 }
 
 impl Keys {
-    /// The customer's key, and a new one that no provider has registered.
-    pub(super) fn new(own: &SigningKey) -> Result<Self, JudgeError> {
+    /// The customer's key, that of the other customer, and a new one that no provider has registered.
+    pub(super) fn new(own: &SigningKey, other: Option<&SigningKey>) -> Result<Self, JudgeError> {
         let unregistered = SigningKey::generate(RsaSize::Rsa2048).map_err(failed)?;
+        let public = |key: &SigningKey| key.verifying_key().public_key().to_spki_pem();
         Ok(Self {
             own: pair(own)?,
-            own_public_pem: own.verifying_key().public_key().to_spki_pem(),
+            own_public_pem: public(own),
             kid: own.kid().map(str::to_owned),
+            other_differs: other.is_some_and(|other| public(other) != public(own)),
+            other: other.map(pair).transpose()?,
             unregistered: pair(&unregistered)?,
         })
     }
@@ -34,11 +41,13 @@ impl Keys {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Signed {
+    /// By the customer's key, with the algorithm of the header.
     #[default]
-    Rs256,
+    Own,
+    /// By the other customer's key.
+    Other,
     /// By a key that is not registered with the provider.
     Unregistered,
-    Ps256,
     /// The customer's public key as the shared secret.
     Hs256,
     Unsigned,
@@ -69,17 +78,18 @@ impl Assertion {
         claims.insert("sub".to_owned(), json!(target.customer.code));
         claims.insert("exp".to_owned(), json!(now() + 300 + i64::from(number)));
         claims.insert("aud".to_owned(), json!(target.audience));
-        Self { header, claims, signed: Signed::Rs256 }
+        Self { header, claims, signed: Signed::Own }
     }
 
     /// The compact form.
     pub(super) fn write(&self, keys: &Keys) -> Result<String, JudgeError> {
         let part = |members: &Map<String, Value>| base64url::encode(json!(members).to_string().as_bytes());
         let text = format!("{}.{}", part(&self.header), part(&self.claims));
+        let alg = self.header.get("alg").and_then(Value::as_str).unwrap_or_default();
         let signature = match self.signed {
-            Signed::Rs256 => rsa(&keys.own, "RS256", text.as_bytes())?,
+            Signed::Own => rsa(&keys.own, alg, text.as_bytes())?,
+            Signed::Other => rsa(keys.other.as_ref().unwrap_or(&keys.unregistered), alg, text.as_bytes())?,
             Signed::Unregistered => rsa(&keys.unregistered, "RS256", text.as_bytes())?,
-            Signed::Ps256 => rsa(&keys.own, "PS256", text.as_bytes())?,
             Signed::Hs256 => mac(keys.own_public_pem.as_bytes(), text.as_bytes()),
             Signed::Unsigned => Vec::new(),
             Signed::Changed => {

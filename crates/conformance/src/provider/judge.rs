@@ -1,7 +1,7 @@
 //! Makes the calls within the budget, and collects the rows.
 
 use super::budget::Purse;
-use super::forge::{Assertion, Keys};
+use super::forge::{Assertion, Keys, now};
 use super::options::{CallsLeft, ProviderJudgeOptions};
 use super::target::Target;
 use super::wire::{Answer, Call, send};
@@ -54,7 +54,7 @@ pub(super) struct Judge {
     client: reqwest::Client,
     tokens: Purse,
     statements: Purse,
-    pause: Duration,
+    pub(super) pause: Duration,
     next_token: Option<Instant>,
     /// The longest wait.
     pub(super) wait: Duration,
@@ -67,6 +67,13 @@ pub(super) struct Judge {
     wanted: Wanted,
     on_call: fn(CallsLeft),
     pub(super) limits: bool,
+    /// When the judge began, in UNIX seconds.
+    pub(super) began: i64,
+    /// The calls of each endpoint that were answered 200, and those that were not.
+    token_counts: (usize, usize),
+    statement_counts: (usize, usize),
+    /// Why no further call shows anything.
+    pub(super) blocked: Option<&'static str>,
     pub(super) rows: Vec<Row>,
     took: Duration,
 }
@@ -90,6 +97,10 @@ impl Judge {
             wanted: Wanted { only, rest: rest_of },
             on_call,
             limits,
+            began: now(),
+            token_counts: (0, 0),
+            statement_counts: (0, 0),
+            blocked: None,
             rows: Vec::new(),
             took: Duration::ZERO,
         }
@@ -136,6 +147,11 @@ impl Judge {
         Assertion::new(&self.target, &self.keys, self.assertions)
     }
 
+    /// How many calls were answered 200, and how many were not.
+    pub(super) fn counts(&mut self, endpoint: Endpoint) -> &mut (usize, usize) {
+        if endpoint == Endpoint::Token { &mut self.token_counts } else { &mut self.statement_counts }
+    }
+
     /// How many calls are left.
     pub(super) fn left(&self, endpoint: Endpoint) -> usize {
         match endpoint {
@@ -155,6 +171,9 @@ impl Judge {
     }
 
     async fn call_patiently(&mut self, endpoint: Endpoint, call: Call) -> Got {
+        if let Some(why) = self.blocked {
+            return Got::NotRun(why.to_owned());
+        }
         loop {
             if let Err(why) = self.purse(endpoint).pay() {
                 return Got::NotRun(why);
@@ -189,6 +208,8 @@ impl Judge {
             self.next_token = Some(Instant::now() + self.pause);
         }
         let answer = send(&self.client, call).await?;
+        let (answered, refused) = self.counts(endpoint);
+        *(if answer.status == 200 { answered } else { refused }) += 1;
         // Others than POST need not reach the endpoint, nor what is refused before it.
         if is_post && answer.status != 429 {
             match endpoint {
@@ -201,6 +222,12 @@ impl Judge {
             }
         }
         Ok(answer)
+    }
+
+    /// Sends three calls at once, whatever the budget.
+    pub(super) async fn send_three(&mut self, calls: [Call; 3]) -> [Result<Answer, String>; 3] {
+        let [first, second, third] = calls.map(|call| send(&self.client, call));
+        tokio::join!(first, second, third).into()
     }
 
     /// Sends a call that is of neither endpoint.

@@ -1,21 +1,18 @@
-//! What is judged when everything else was asked: request keys, metadata, the end of a token, limits.
+//! What is judged when everything else was asked: request keys, metadata, scopes, the end of a token.
 
 use super::body;
-use super::judge::{Endpoint, Judge, differs};
+use super::judge::{Endpoint, Judge, differs, status_of};
 use super::refusals::refused;
-use super::token::{bearer, bearer_of, form};
-use super::wire::Call;
+use super::token::{bearer, form};
+use super::wire::{Answer, Call};
 use crate::error::JudgeError;
 use crate::row::Verdict;
+use bankrail_client_assertion::token::names;
 use reqwest::Method;
 use serde_json::json;
 use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
-
-/// Requests of each kind that are sent to meet a limit: one more than two fixed windows let through.
-const TOKENS: usize = 2 * 10 + 1;
-const STATEMENTS: usize = 2 * 25 + 1;
 
 /// The keys of all answers so far (Specification: "What the service does").
 pub(super) fn request_keys(judge: &mut Judge) {
@@ -65,46 +62,86 @@ pub(super) async fn metadata(judge: &mut Judge) {
     judge.row(id, title, verdict);
 }
 
-/// A token without the scope of statements (Specification: "Authentication", 4).
+const WITHOUT: (&str, &str) = ("S22.10", "a token without the scope of statements gets no statement");
+const SEVERAL: (&str, &str) = ("S20.9", "each of several scopes counts, the last one too");
+
+/// A token without the scope of statements, and one with another scope before it (Specification: "Authentication", 4).
 pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
-    let (id, title) = ("S22.10", "a token without the scope of statements gets no statement");
-    if judge.wants(id) {
-        let verdict = statement_without_scope(judge).await?;
+    if !judge.wants(WITHOUT.0) && !judge.wants(SEVERAL.0) {
+        return Ok(());
+    }
+    let own = judge.target.scopes.clone();
+    let of_statements = |scope: &&String| scope.to_ascii_uppercase().contains("STATEMENT");
+    let unseen = |why: &str| Verdict::NotSeen(format!("{why}; --scope names another scope of the customer"));
+    let mut verdicts = [(); 2].map(|()| unseen("no scope of the customer is known to be of something else"));
+    // Names of scopes are the provider's: what another is for shows only beside one that is of statements.
+    if let Some(statements) = own.iter().find(of_statements) {
+        verdicts = [(); 2].map(|()| unseen("there is no token with another scope alone"));
+        let others = own.iter().filter(|scope| !of_statements(scope)).map(String::as_str);
+        let defaults = [names::MANDATE_READ, names::MANDATE_WRITE, names::PAYMENT_INSTRUCTION_WRITE];
+        for scope in others.chain(defaults.into_iter().filter(|_| own.len() == 1)) {
+            match statement_with(judge, scope).await? {
+                Ok(answer) => {
+                    let both = statement_with(judge, &format!("{scope} {statements}")).await?;
+                    let both = both.unwrap_or_else(Err);
+                    verdicts = [
+                        answer.map_or_else(|verdict| verdict, |answer| refused(&answer)),
+                        both.map_or_else(|verdict| verdict, |answer| status_of(&answer, &[200])),
+                    ];
+                    break;
+                }
+                Err(Verdict::Failed(_)) => {}
+                Err(verdict) => verdicts = [verdict.clone(), verdict],
+            }
+        }
+    }
+    for ((id, title), verdict) in [WITHOUT, SEVERAL].into_iter().zip(verdicts) {
         judge.row(id, title, verdict);
     }
     Ok(())
 }
 
-async fn statement_without_scope(judge: &mut Judge) -> Result<Verdict, JudgeError> {
-    let of_statements = |scope: &str| scope.to_ascii_uppercase().contains("STATEMENT");
-    // Names of scopes are the provider's: what another is for shows only beside one that is of statements.
-    let known = judge.target.scopes.iter().any(|scope| of_statements(scope));
-    let other = judge.target.scopes.iter().find(|scope| known && !of_statements(scope)).cloned();
-    let (Some(scope), Some(account)) = (other, judge.target.customer.accounts.first().cloned()) else {
-        let why = "no scope of the customer is of something else; --scope names one";
-        return Ok(Verdict::NotSeen(why.to_owned()));
-    };
+/// The answer to a statement request with a token of these scopes. The outer error is that there is no such token.
+async fn statement_with(
+    judge: &mut Judge,
+    scope: &str,
+) -> Result<Result<Result<Answer, Verdict>, Verdict>, JudgeError> {
     let assertion = judge.assertion();
-    let call = Call::token(&judge.target, &form(judge, &assertion, &scope)?);
+    let call = Call::token(&judge.target, &form(judge, &assertion, scope)?);
     let token = match judge.call(Endpoint::Token, call).await.answer() {
-        Err(verdict @ Verdict::NotRun(_)) => return Ok(verdict),
-        answer => answer.ok().and_then(|answer| bearer(&answer)),
+        Ok(answer) => bearer(&answer).ok_or_else(|| status_of(&answer, &[200])),
+        Err(verdict) => Err(verdict),
     };
-    let Some(token) = token else {
-        return Ok(Verdict::NotSeen("there is no token with this scope alone".to_owned()));
+    let token = match token {
+        Ok(token) => token.token,
+        Err(verdict) => return Ok(Err(verdict)),
     };
-    let call = Call::statement(&judge.target, &token.token, &json!({ "accountId": account }));
-    let answer = judge.call(Endpoint::Statement, call).await.answer();
-    Ok(answer.map_or_else(|verdict| verdict, |answer| refused(&answer)))
+    let account = judge.target.customer.accounts.first().cloned().unwrap_or_default();
+    let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
+    Ok(Ok(judge.call(Endpoint::Statement, call).await.answer()))
 }
 
 /// Waits for the end of the token, if that is within `--wait` (Specification: "Authentication", 3).
 pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), JudgeError> {
     let (id, title) = ("S22.6", "a token is refused when expires_in seconds have passed");
+    let (alive, alive_title) = ("S22.6", "a token is accepted while it lives, whatever tokens were issued after it");
     let Some((token, until)) = judge.bearer.as_ref().map(|bearer| (bearer.token.clone(), bearer.until)) else {
-        judge.row(id, title, Verdict::NotSeen("there is no token".to_owned()));
+        let unseen = judge
+            .blocked
+            .map_or(Verdict::NotSeen("there is no token".to_owned()), |why| Verdict::NotRun(why.to_owned()));
+        judge.row(alive, alive_title, unseen.clone());
+        judge.row(id, title, unseen);
         return Ok(());
     };
+    let account = judge.target.customer.accounts.first().cloned().unwrap_or_default();
+    let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
+    // A second less, because a call takes its time.
+    if judge.wants_row(alive, alive_title) && until > Instant::now() + Duration::from_secs(1) {
+        let got = judge.call(Endpoint::Statement, call.clone()).await;
+        judge.row_of(alive, alive_title, got, |answer| status_of(answer, &[200]));
+    } else {
+        judge.row(alive, alive_title, Verdict::NotSeen("the first token has ended".to_owned()));
+    }
     // A second more, because the provider began to count before its answer came.
     let until = until + Duration::from_secs(1);
     let left = until.saturating_duration_since(Instant::now());
@@ -114,71 +151,7 @@ pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), JudgeError> {
         return Ok(());
     }
     sleep_until(until).await;
-    let account = judge.target.customer.accounts.first().cloned().unwrap_or_default();
-    let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
     let got = judge.call(Endpoint::Statement, call).await;
     judge.row_of(id, title, got, refused);
     Ok(())
-}
-
-const STATEMENT_LIMIT: (&str, &str) = ("S24.5", "beyond 25 statements an hour the answer is 429");
-const TOKEN_LIMIT: (&str, &str) = ("S24.6", "beyond 10 tokens an hour the answer is 429");
-
-/// Sends right requests until one is refused (Specification: "Limits").
-pub(super) async fn limits(judge: &mut Judge) -> Result<(), JudgeError> {
-    if !judge.limits {
-        for (id, title) in [STATEMENT_LIMIT, TOKEN_LIMIT] {
-            judge.row(id, title, Verdict::NotSeen("--limits sends requests until one is refused".to_owned()));
-        }
-        return Ok(());
-    }
-    let (id, title) = STATEMENT_LIMIT;
-    if judge.wants(id) {
-        let token = bearer_of(judge).await?;
-        let verdict = if judge.bearer.as_ref().is_some_and(|bearer| bearer.until > Instant::now()) {
-            let account = judge.target.customer.accounts.first().cloned().unwrap_or_default();
-            let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
-            until_refused(judge, Endpoint::Statement, STATEMENTS, &mut |_| Ok(call.clone())).await?
-        } else {
-            Verdict::NotRun("there is no valid access token".to_owned())
-        };
-        judge.row(id, title, verdict);
-    }
-    let (id, title) = TOKEN_LIMIT;
-    if judge.wants(id) {
-        let scope = judge.target.scopes.join(" ");
-        let mut call = |judge: &mut Judge| -> Result<Call, JudgeError> {
-            let assertion = judge.assertion();
-            Ok(Call::token(&judge.target, &form(judge, &assertion, &scope)?))
-        };
-        let verdict = until_refused(judge, Endpoint::Token, TOKENS, &mut call).await?;
-        judge.row(id, title, verdict);
-    }
-    Ok(())
-}
-
-async fn until_refused(
-    judge: &mut Judge,
-    endpoint: Endpoint,
-    most: usize,
-    call: &mut dyn FnMut(&mut Judge) -> Result<Call, JudgeError>,
-) -> Result<Verdict, JudgeError> {
-    for _ in 0..most {
-        let next = call(judge)?;
-        match judge.send(endpoint, next).await {
-            Ok(answer) if answer.status == 200 => {}
-            Ok(answer) if answer.status == 429 => {
-                // Refused for as long as the rate has not dropped, and not just once.
-                let again = call(judge)?;
-                return Ok(match judge.send(endpoint, again).await {
-                    Ok(answer) if answer.status == 429 => Verdict::Passed,
-                    Ok(answer) => Verdict::Failed(format!("expected 429 again, found {}", answer.status)),
-                    Err(why) => Verdict::Failed(format!("expected 429 again, found none: {why}")),
-                });
-            }
-            Ok(answer) => return Ok(Verdict::Failed(format!("expected 200 or 429, found {}", answer.status))),
-            Err(why) => return Ok(Verdict::Failed(format!("expected 200 or 429, found none: {why}"))),
-        }
-    }
-    Ok(Verdict::Failed(format!("expected 429 within {most} requests, found 200 each time")))
 }

@@ -63,7 +63,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
 }
 
 /// No statement has related parties. If one that was requested without narrative has them, the provider has
-/// interchanged the two.
+/// interchanged the two. If one that was requested by the text "true" has them, it takes no boolean.
 async fn nothing_shown(
     judge: &mut Judge,
     statements: &Statements,
@@ -73,15 +73,17 @@ async fn nothing_shown(
     let Some(longest) = longest.filter(|longest| entries(&longest.payload) > 0) else {
         return Ok((unseen.clone(), unseen));
     };
-    let got = ask(judge, &json!({ "accountId": longest.account, "includeNarrative": false })).await?;
-    Ok(match got {
-        Ok(without) if parties(&without.payload) > 0 => {
-            let found = format!("found {} with includeNarrative false only", parties(&without.payload));
+    for (other, name) in [(json!(false), "false"), (json!("true"), "\"true\"")] {
+        let got = ask(judge, &json!({ "accountId": longest.account, "includeNarrative": other })).await?;
+        let shown = got.map_or(0, |without| parties(&without.payload));
+        if shown > 0 {
+            let found = format!("found {shown} with includeNarrative {name} only");
             let what = format!("expected entries with RltdPties, {found}");
-            (Verdict::Failed(what.clone()), Verdict::Failed(what))
+            let hidden = if other == json!(false) { Verdict::Failed(what.clone()) } else { unseen };
+            return Ok((Verdict::Failed(what), hidden));
         }
-        _ => (unseen.clone(), unseen),
-    })
+    }
+    Ok((unseen.clone(), unseen))
 }
 
 /// Passed unless no entry with related parties has a text.

@@ -5,6 +5,7 @@ use super::target::Customer;
 use crate::selection::{RowSelection, UnrunRows};
 use bankrail_http::names;
 use bankrail_http::tls::TlsRoots;
+use bankrail_jose::SigningKey;
 use bankrail_values::options;
 use reqwest::header::HeaderName;
 use std::time::Duration;
@@ -26,6 +27,8 @@ options! {
         /// Another customer of the provider, for the rows about what must be kept from each other. Default: those rows
         /// are not seen.
         pub(super) second_customer(Customer => Some): Option<Customer> = None,
+        /// The key of that customer. Default: the rows that need it are not seen.
+        pub(super) second_signing_key(SigningKey => Some): Option<SigningKey> = None,
         /// The address of the token endpoint. Default: the provider's and `/v1.0/auth`.
         pub(super) token_url(String => Some): Option<String> = None,
         /// The audience of assertions. Default: the address of the token endpoint.

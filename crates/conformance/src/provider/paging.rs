@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 
 const ALL: (&str, &str) = ("S4.15", "the pages up to moreTransactionsAvailable false have every transaction");
+const EXACT: (&str, &str) = ("S4.15", "a page that takes exactly what there is says that nothing follows");
 const ONCE: (&str, &str) = ("S6.24", "no transaction is on two pages");
 
 /// The pages of one statement that are asked for.
@@ -24,12 +25,23 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
     }
     let long = statements.found.iter().find(|statement| statement.more && statement.cursor.is_some());
     let whole = statements.found.iter().filter(|statement| !statement.more).max_by_key(|found| entries(found).len());
-    let mut walked = None;
+    let (mut walked, mut exact) = (None, None);
     if let Some(whole) = whole.filter(|whole| entries(whole).len() > 1) {
-        // Two or three pages.
-        let short = entries(whole).len().div_ceil(2).clamp(1, 500);
+        // Three pages if there are entries for them.
+        let short = entries(whole).len().div_ceil(3).clamp(1, 500);
         let request = json!({ "accountId": whole.account, "includeNarrative": true, "maxEntries": short });
         walked = Some((walk(judge, &request, None).await?, Some(whole)));
+        let request = json!({ "accountId": whole.account, "maxEntries": entries(whole).len().min(1000) });
+        if walked.as_ref().is_some_and(|(walk, _)| walk.pages > 1) && judge.wants_row(EXACT.0, EXACT.1) {
+            exact = Some(ask(judge, &request).await?.map_or_else(
+                |verdict| verdict,
+                |page| {
+                    Verdict::when(!page.more, || {
+                        format!("expected false for {} entries, found true", entries(&page).len())
+                    })
+                },
+            ));
+        }
     }
     // Without a statement that is whole there is nothing to compare with, but an entry may still be there twice.
     if let Some(first) = long.filter(|_| walked.as_ref().is_none_or(|(walk, _)| walk.pages < 2)) {
@@ -61,7 +73,12 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
             _ => Verdict::NotSeen("no statement has two entries; book some of today".to_owned()),
         }),
     };
+    let unseen = match &all {
+        verdict @ (Verdict::NotRun(_) | Verdict::NotSeen(_)) => verdict.clone(),
+        _ => Verdict::NotSeen("no statement was walked over in short pages".to_owned()),
+    };
     judge.row(ALL.0, ALL.1, all);
+    judge.row(EXACT.0, EXACT.1, exact.unwrap_or(unseen));
     judge.row(ONCE.0, ONCE.1, once);
     Ok(())
 }
@@ -118,9 +135,9 @@ async fn walk(judge: &mut Judge, request: &Value, first: Option<&Statement>) -> 
         walk.found.extend(entries(&page));
         next = match (page.more, page.cursor) {
             (false, _) => return Ok(walk),
-            // A row of its own says so.
             (true, None) => {
-                walk.end = Err(Verdict::NotSeen("a page has no cursor to go on with".to_owned()));
+                let what = format!("expected a cursor on page {}, beyond which there is more, found none", walk.pages);
+                walk.end = Err(Verdict::Failed(what));
                 return Ok(walk);
             }
             (true, Some(cursor)) => Some(cursor),

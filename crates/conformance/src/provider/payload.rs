@@ -11,6 +11,7 @@ use crate::row::Verdict;
 use bankrail_camt052::{Document, FindingKind, Mode, ReadError, ReadErrorKind, ReadOptions};
 use rows::ROWS;
 use roxmltree::Node;
+use std::collections::BTreeSet;
 use sums::Sums;
 use xml::{child, children, text};
 
@@ -82,11 +83,41 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     for (id, title, part, check) in ROWS {
         let views = views.iter().filter(|view| view.part == part);
         let found = views.map(|view| match check(view) {
-            // Whether a summary is of its page or of all pages is open.
-            Found::Wrong(what) if part == Part::Summary && view.statement.more => (&*view.place, Found::Unusual(what)),
+            // It is of the page if its count is, which is a row of its own.
+            Found::Wrong(what) if part == Part::Summary && id != "S6.35" && !view.counts_page() => {
+                (&*view.place, Found::Unusual(what))
+            }
             found => (&*view.place, found),
         });
         judge.row(id, title, verdict(found, &unseen(part)));
+    }
+    let made = own_times(views.iter().filter(|view| view.part == Part::Message));
+    judge.row(
+        "S6.9",
+        "Rpt/CreDtTm is the time of each report, not one for all",
+        made.unwrap_or_else(|| unseen(Part::Root)),
+    );
+}
+
+/// What reports with ids of their own say about when they were made; nothing if they are too few to tell.
+fn own_times<'a>(messages: impl Iterator<Item = &'a View<'a>>) -> Option<Verdict> {
+    let [mut ids, mut sent, mut made] = [(); 3].map(|()| BTreeSet::new());
+    for message in messages {
+        ids.insert(text(message.node, "Rpt/Id")?);
+        sent.insert(text(message.node, "GrpHdr/CreDtTm")?);
+        made.insert(text(message.node, "Rpt/CreDtTm")?);
+    }
+    let enough = ids.len() > 2 && sent.len() == ids.len();
+    enough.then(|| {
+        Verdict::when(made.len() > 1, || format!("expected several times, found one in {} reports", ids.len()))
+    })
+}
+
+impl View<'_> {
+    /// True if the summary counts the entries beside it.
+    fn counts_page(&self) -> bool {
+        let count = text(self.node, "TxsSummry/TtlNtries/NbOfNtries").and_then(|count| count.parse().ok());
+        !self.statement.more || count == Some(self.sums.entries)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Requests that must be refused, as data, the most important ones first: ten token requests fit into the hourly
-//! budget.
+//! Requests that are changed, most of which must be refused, as data, the most important ones first: ten token requests
+//! fit into the hourly budget.
 
 use super::body;
 use super::forge::{Signed, now};
@@ -29,9 +29,6 @@ pub(super) struct Refusal {
     /// The statuses that are right; without any, every answer that is an error.
     #[serde(default)]
     right: Vec<u16>,
-    /// Whether the specification leaves it open.
-    #[serde(default)]
-    noted: bool,
     /// How the assertion is signed; its header and its claims.
     #[serde(default)]
     signed: Signed,
@@ -39,6 +36,8 @@ pub(super) struct Refusal {
     header: Map<String, Value>,
     #[serde(default)]
     claims: Map<String, Value>,
+    /// Claims that must be accepted for this row to show anything: the specification leaves them open.
+    control: Option<Map<String, Value>>,
     /// The fields of the form.
     #[serde(default)]
     form: Map<String, Value>,
@@ -47,10 +46,12 @@ pub(super) struct Refusal {
     headers: Map<String, Value>,
     method: Option<String>,
     body: Option<String>,
+    /// What stands in the address.
+    query: Option<String>,
 }
 
-static TOKENS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("refused_tokens.json")));
-pub(super) static STATEMENTS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("refused_statements.json")));
+static TOKENS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("token_requests.json")));
+pub(super) static STATEMENTS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("statement_requests.json")));
 
 fn read(rows: &str) -> Vec<Refusal> {
     serde_json::from_str(rows).expect("a test reads the rows")
@@ -63,15 +64,9 @@ pub(super) async fn judge_tokens(judge: &mut Judge) -> Result<(), JudgeError> {
         if !judge.wants_row(&row.id, &row.title) {
             continue;
         }
-        let mut assertion = judge.assertion();
-        assertion.signed = row.signed;
-        let changed = put(&mut assertion.header, &row.header, &judge.target)
-            .and_then(|()| put(&mut assertion.claims, &row.claims, &judge.target));
-        let mut fields = form(judge, &assertion, &scope)?;
-        fields.retain(|(name, _)| !row.form.contains_key(*name));
-        fields.extend(row.form.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?.to_owned()))));
-        let call = changed.and_then(|()| row.call(Call::token(&judge.target, &fields), &judge.target));
-        row.judge(judge, Endpoint::Token, call).await;
+        let call = row.token_call(judge, &scope, &row.claims)?;
+        let control = row.control.as_ref().map(|claims| row.token_call(judge, &scope, claims)).transpose()?;
+        row.judge(judge, Endpoint::Token, call, control.and_then(Result::ok)).await;
     }
     Ok(())
 }
@@ -84,23 +79,47 @@ pub(super) async fn judge_statements(judge: &mut Judge) -> Result<(), JudgeError
     let right = Call::statement(&judge.target, &token, &json!({ "accountId": account, "includeNarrative": true }));
     for row in STATEMENTS.iter() {
         if judge.wants_row(&row.id, &row.title) {
-            let call = row.call(right.clone(), &judge.target);
-            row.judge(judge, Endpoint::Statement, call).await;
+            let call = row.call(right.clone(), &judge.target, &token);
+            row.judge(judge, Endpoint::Statement, call, None).await;
         }
     }
     Ok(())
 }
 
 impl Refusal {
+    /// A token request with the changes of this row, and these claims.
+    fn token_call(
+        &self,
+        judge: &mut Judge,
+        scope: &str,
+        claims: &Map<String, Value>,
+    ) -> Result<Result<Call, &'static str>, JudgeError> {
+        let mut assertion = judge.assertion();
+        assertion.signed = self.signed;
+        if matches!(self.signed, Signed::Other) && !judge.keys.other_differs {
+            return Ok(Err("--second-connection names another customer with a key of its own"));
+        }
+        let changed = put(&mut assertion.header, &self.header, &judge.target)
+            .and_then(|()| put(&mut assertion.claims, claims, &judge.target));
+        let mut fields = form(judge, &assertion, scope)?;
+        fields.retain(|(name, _)| !self.form.contains_key(*name));
+        fields.extend(self.form.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?.to_owned()))));
+        Ok(changed.and_then(|()| self.call(Call::token(&judge.target, &fields), &judge.target, "")))
+    }
+
     /// A right call with the changes of this row; why it cannot be made.
-    fn call(&self, mut call: Call, target: &Target) -> Result<Call, &'static str> {
+    fn call(&self, mut call: Call, target: &Target, token: &str) -> Result<Call, &'static str> {
+        let filled = |text: &str| filled(&text.replace("$token", token), target);
+        if self.query.is_some() {
+            call.url.set_query(self.query.as_deref());
+        }
         for (name, value) in &self.headers {
             let name = match name.as_str() {
                 "$api_key_header" => target.api_key_header.clone(),
                 name => HeaderName::try_from(name).expect("a test reads the rows"),
             };
             call = match value.as_str() {
-                Some(value) => call.with(&name, filled(value, target)?),
+                Some(value) => call.with(&name, filled(value)?),
                 None => call.without(&name),
             };
         }
@@ -108,35 +127,50 @@ impl Refusal {
             call.method = Method::from_bytes(method.as_bytes()).expect("a test reads the rows");
         }
         if let Some(body) = &self.body {
-            call.body = filled(body, target)?.into_bytes();
+            call.body = filled(body)?.into_bytes();
         }
         Ok(call)
     }
 
-    async fn judge(&'static self, judge: &mut Judge, endpoint: Endpoint, call: Result<Call, &'static str>) {
+    fn verdict(&self, answer: &Answer) -> Verdict {
+        if self.right.is_empty() { refused(answer) } else { status_of(answer, &self.right) }
+    }
+
+    async fn judge(
+        &'static self,
+        judge: &mut Judge,
+        endpoint: Endpoint,
+        call: Result<Call, &'static str>,
+        control: Option<Call>,
+    ) {
         let call = match call {
             Ok(call) => call,
             Err(why) => return judge.row(&self.id, self.title.as_str(), Verdict::NotSeen(why.to_owned())),
         };
-        let got = judge.call(endpoint, call).await;
-        judge.row_of(&self.id, self.title.as_str(), got, |answer| {
-            match if self.right.is_empty() { refused(answer) } else { status_of(answer, &self.right) } {
-                Verdict::Failed(what) if self.noted => Verdict::Noted(what),
-                verdict => verdict,
+        let got = judge.call(endpoint, call).await.answer();
+        let mut verdict = got.map_or_else(|verdict| verdict, |answer| self.verdict(&answer));
+        if let (Verdict::Failed(_), Some(control)) = (&verdict, control) {
+            let beside = judge.call(endpoint, control).await.answer().map(|answer| self.verdict(&answer));
+            if !matches!(beside, Ok(Verdict::Passed)) {
+                verdict = Verdict::NotSeen("the provider takes no assertion with further claims".to_owned());
             }
-        });
+        }
+        judge.row(&self.id, self.title.as_str(), verdict);
     }
 }
 
-/// Puts members in place of others. `$now` and a number is a time.
+/// Puts members in place of others. `$now` and a number is a time in seconds, `$ms` and a number one in milliseconds.
 fn put(to: &mut Map<String, Value>, changes: &Map<String, Value>, target: &Target) -> Result<(), &'static str> {
     for (name, value) in changes {
         match value.as_str() {
             None => drop(to.remove(name)),
             Some(text) => {
-                let time = text.strip_prefix("$now").and_then(|seconds| seconds.parse::<i64>().ok());
-                let value =
-                    time.map_or_else(|| filled(text, target).map(Value::from), |time| Ok(json!(now() + time)))?;
+                let time = |unit| text.strip_prefix(unit).and_then(|seconds| seconds.parse::<i64>().ok());
+                let value = match (time("$now"), time("$ms")) {
+                    (Some(time), _) => json!(now() + time),
+                    (_, Some(time)) => json!((now() + time) * 1000),
+                    _ => Value::from(filled(text, target)?),
+                };
                 to.insert(name.clone(), value);
             }
         }
@@ -147,7 +181,22 @@ fn put(to: &mut Map<String, Value>, changes: &Map<String, Value>, target: &Targe
 /// A text of a row with values in place of their names; what is missing.
 fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
     let other = || target.other.as_ref().ok_or("--second-connection names another customer");
+    let accounts = &target.customer.accounts;
     let (name, value) = match text {
+        _ if text.contains("$audience_origin") => {
+            let url = reqwest::Url::parse(&target.audience).ok().filter(|url| url.path() != "/");
+            ("$audience_origin", url.ok_or("the audience has no path")?.origin().ascii_serialization())
+        }
+        _ if text.contains("$audience") => ("$audience", target.audience.clone()),
+        _ if text.contains("$account") => ("$account", accounts.first().cloned().unwrap_or_default()),
+        _ if text.contains("$numeric_account") => {
+            let is_number = |account: &&String| account.parse::<u64>().is_ok() && !account.starts_with('0');
+            ("$numeric_account", accounts.iter().find(is_number).ok_or("no account is a number")?.clone())
+        }
+        _ if text.contains("$unpadded_account") => {
+            let shorter = accounts.iter().find_map(|account| account.strip_prefix('0'));
+            ("$unpadded_account", shorter.ok_or("no account begins with a zero")?.trim_start_matches('0').to_owned())
+        }
         // Signed by this customer's key, which is not the other's.
         "$other_customer" => {
             (text, target.other.as_ref().map_or("NOBODYSCUSTOMERCODE", |other| &other.code).to_owned())
@@ -251,7 +300,7 @@ mod tests {
 
     #[test]
     fn every_row_of_the_files_can_be_read() {
-        assert!(TOKENS.len() >= 29 && STATEMENTS.len() >= 11, "rows are added, and none is lost");
+        assert!(TOKENS.len() >= 42 && STATEMENTS.len() >= 16, "rows are added, and none is lost");
         for row in TOKENS.iter().chain(STATEMENTS.iter()) {
             let name = |name: &String| name == "$api_key_header" || HeaderName::try_from(name).is_ok();
             assert!(row.headers.keys().all(name), "{}", row.title);

@@ -2,6 +2,7 @@
 
 use super::body::{self, Members};
 use super::checks::{Found, verdict};
+use super::forge::now;
 use super::judge::{Endpoint, Got, Judge, path_of, status_of};
 use super::refusals::STATEMENTS;
 use super::token::bearer_of;
@@ -14,15 +15,19 @@ use serde_json::{Value, json};
 
 /// The rows with calls of their own after the right statements, beside [`STATEMENTS`], and the calls that they need
 /// together.
-const LATER: [(&[&str], usize); 6] = [
+const LATER: [(&[&str], usize); 7] = [
     (&["S19.29", "S5", "S24.1"], 1),
     (&["S19.14"], 1),
     (&["S19.15", "S19.17"], 1),
-    // Three short pages, and the whole statement once more.
-    (&["S4.15", "S6.24"], 4),
-    (&["S22.10"], 1),
+    // Three short pages, the whole statement once more, and as one page.
+    (&["S4.15", "S6.24"], 5),
+    (&["S22.10", "S20.9"], 2),
+    (&["S22.6"], 1),
     (&["S22.6"], 1),
 ];
+
+/// Of [`STATEMENTS`], those that calls are kept for. An hour's limit allows no more beside some accounts.
+const FIRST: usize = 8;
 
 /// A statement that was asked for.
 pub(super) struct Statement {
@@ -33,6 +38,8 @@ pub(super) struct Statement {
     pub(super) request_key: Option<String>,
     pub(super) cursor: Option<String>,
     pub(super) more: bool,
+    /// When it was received, in UNIX seconds.
+    pub(super) at: i64,
 }
 
 /// What was asked for, and what came of it.
@@ -67,7 +74,7 @@ const ROWS: [(&str, &str, Check); 11] = [
         })
     }),
     ("S4.3", "extract is there, intraday", |view| {
-        view.text("extract", |found| Found::usually("intraday", Some(found)))
+        view.text("extract", |found| Found::when(found == "intraday", "intraday", Some(found)))
     }),
     ("S4.5", "sortOrder, if it is there, is text", |view| match view.member("sortOrder") {
         None => Found::Absent,
@@ -116,7 +123,7 @@ const ROWS: [(&str, &str, Check); 11] = [
         Found::Unusual(what.to_owned())
     }),
     ("S4.6", "sortOrder, if it is there, is forward", |view| match view.member("sortOrder") {
-        Some(JsonValue::String(found)) => Found::usually("forward", Some(found)),
+        Some(JsonValue::String(found)) => Found::when(found == "forward", "forward", Some(found)),
         _ => Found::Absent,
     }),
 ];
@@ -149,6 +156,7 @@ impl<'a> View<'a> {
             request_key: text("requestKey"),
             cursor: text("cursor").filter(|cursor| !cursor.is_empty()),
             more,
+            at: now(),
         })
     }
 }
@@ -161,7 +169,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
     }
     let accounts = judge.target.customer.accounts.clone();
     let later: usize = LATER.iter().filter(|(rows, _)| judge.wants_any(rows)).map(|(_, calls)| calls).sum();
-    let kept = later + STATEMENTS.iter().filter(|row| judge.wants_any(&[&row.id])).count();
+    let kept = later + STATEMENTS.iter().take(FIRST).filter(|row| judge.wants_any(&[&row.id])).count();
     let most = judge.left(Endpoint::Statement).saturating_sub(kept).clamp(1, accounts.len());
     let (mut answers, mut first) = (Vec::new(), None);
     for (number, account) in accounts.iter().take(most).enumerate() {

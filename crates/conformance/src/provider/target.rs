@@ -33,6 +33,7 @@ impl Customer {
 }
 
 /// A provider, and a customer of it.
+#[derive(Clone)]
 pub(super) struct Target {
     pub(super) base_url: Url,
     pub(super) token_url: Url,

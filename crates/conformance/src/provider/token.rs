@@ -124,8 +124,6 @@ const ROWS: [(&str, &str, Check); 5] = [
     ("S7.5", "token_type is Bearer", |_, members| {
         members.map_or_else(unreadable, |members| match body::text(&members, "token_type")? {
             "Bearer" => Ok(Verdict::Passed),
-            // RFC 6749 section 5.1: its value is case insensitive.
-            found if found.eq_ignore_ascii_case("Bearer") => Ok(Verdict::Noted(differs("Bearer", Some(found)))),
             found => Err(differs("Bearer", Some(found))),
         })
     }),

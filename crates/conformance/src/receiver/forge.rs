@@ -74,15 +74,19 @@ impl Forge {
     pub(super) fn jws(&self, header: &Value, payload: &[u8], by: By) -> Result<String, JudgeError> {
         let signed = [header.to_string().as_bytes(), payload].map(base64url::encode).join(".");
         let alg = header.get("alg").and_then(Value::as_str).unwrap_or_default();
-        let signature = match by {
-            By::Provider => rsa(&self.pair, alg, signed.as_bytes())?,
-            By::Stranger => rsa(&self.stranger_pair, alg, signed.as_bytes())?,
-            By::PublicPem => mac(self.public.to_spki_pem().as_bytes(), signed.as_bytes()),
-            By::PublicDer => mac(&self.public.to_spki_der(), signed.as_bytes()),
+        let signature = self.signature(alg, signed.as_bytes(), by)?;
+        Ok(format!("{signed}.{}", base64url::encode(&signature)))
+    }
+
+    pub(super) fn signature(&self, alg: &str, signed: &[u8], by: By) -> Result<Vec<u8>, JudgeError> {
+        Ok(match by {
+            By::Provider => rsa(&self.pair, alg, signed)?,
+            By::Stranger => rsa(&self.stranger_pair, alg, signed)?,
+            By::PublicPem => mac(self.public.to_spki_pem().as_bytes(), signed),
+            By::PublicDer => mac(&self.public.to_spki_der(), signed),
             By::Nobody => Vec::new(),
             By::Chance => random(256)?,
-        };
-        Ok(format!("{signed}.{}", base64url::encode(&signature)))
+        })
     }
 
     /// The public key of somebody else as a JWK.

@@ -32,6 +32,18 @@ pub(super) fn deliveries(session: &Session, row: &Row, kind: MessageKind) -> Res
             };
             kind.priorities().iter().map(|priority| with(priority.as_str())).collect::<Result<_, _>>()?
         }
+        Asks::WrongPriorities => {
+            let cases = session.kinds().into_iter().flat_map(|kind| {
+                let wrong = ["ATTENDED", "UNATTENDED ATTENDED", "attended", "Unattended", "HIGH", "1"].into_iter();
+                let is_wrong = move |value: &&str| kind.priorities().iter().all(|right| right.as_str() != *value);
+                wrong.filter(is_wrong).map(move |wrong| (kind, wrong))
+            });
+            let with = |(kind, priority): (MessageKind, &str)| {
+                let name = format!("priority {priority} of {}", kind.specification_name());
+                session.sealed(kind, &name, &usual(kind)).map(|delivery| delivery.with(PRIORITY, priority))
+            };
+            cases.map(with).collect::<Result<_, _>>()?
+        }
         Asks::LargeKey => {
             let Some(large) = &session.large else { return Ok(None) };
             vec![session.sealed_by(large, kind, "the message", &usual(kind))?]

@@ -6,6 +6,7 @@ use bankrail_webhook::{EachKind, MessageKind};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// The members of each kind: `minimal` are required, `key` are those of the duplicate key, `more` are the others. The
 /// specification does not say what the members of `mandate_details` have to be.
@@ -40,6 +41,7 @@ pub(super) fn whole(kind: MessageKind) -> Value {
 
 /// The values that names in JSON stand for, such as `$uuid`, a new one each time. `$text:20` is one of 20 characters. A
 /// name after `#`, as in `$uuid#request`, stands for the same value wherever it is.
+/// `$now:60` is a minute ago, `$absent` leaves a member out, and `$$` begins a text with one `$`.
 #[derive(Default)]
 pub(super) struct Values(HashMap<String, String>);
 
@@ -56,7 +58,11 @@ impl Values {
             Value::Array(values) => values.iter_mut().for_each(|value| self.replace(value)),
             Value::Object(members) => members.values_mut().for_each(|value| self.replace(value)),
             Value::String(text) => {
-                let Some(name) = text.strip_prefix('$') else { return };
+                let Some(name) = text.strip_prefix('$').filter(|name| *name != "absent") else { return };
+                if let Some(literal) = name.strip_prefix('$') {
+                    *text = format!("${literal}");
+                    return;
+                }
                 *text = match name.split_once('#') {
                     Some((name, one)) => self.0.entry(one.to_owned()).or_insert_with(|| new(name)).clone(),
                     None => new(name),
@@ -78,17 +84,23 @@ fn new(name: &str) -> String {
         digits.replace_range(16..17, variant);
         digits
     };
-    let length = || of.parse().unwrap_or_default();
+    let length = || of.parse::<u32>().unwrap_or_default();
     match name {
-        "now" => SystemClock.now().to_string(),
+        "now" => SystemClock.now().saturating_sub(Duration::from_secs(length().into())).to_string(),
         "uuid" => HyphenatedUuid::random().to_string(),
         "simple" => simple(),
         "time_uuid" => time_uuid(if of.is_empty() { "a" } else { of }),
         "hyphenated" => HyphenatedUuid::random().to_string().replacen("-4", "-1", 1),
         "upper" => time_uuid("a").replacen(|digit: char| digit.is_ascii_digit(), "F", 1),
+        "version" => simple()
+            .chars()
+            .enumerate()
+            .map(|(at, own)| if at == 12 { of.chars().next().unwrap_or(own) } else { own })
+            .collect(),
+        "long" => time_uuid("a") + "0",
         "short" => time_uuid("a").split_off(1),
-        "text" => simple().to_uppercase().chars().cycle().take(length()).collect(),
-        character => character.repeat(length()),
+        "text" => simple().to_uppercase().chars().cycle().take(length() as usize).collect(),
+        character => character.repeat(length() as usize),
     }
 }
 
@@ -102,7 +114,11 @@ fn put(target: &mut Value, members: &Value) {
     match (target, members) {
         (Value::Object(target), Value::Object(members)) => {
             for (name, value) in members {
-                put(target.entry(name.clone()).or_insert(Value::Null), value);
+                if value == "$absent" {
+                    target.remove(name);
+                } else {
+                    put(target.entry(name.clone()).or_insert(Value::Null), value);
+                }
             }
         }
         (target, value) => *target = value.clone(),

@@ -18,6 +18,7 @@ use bankrail_values::excerpt;
 use bankrail_webhook::{EachKind, MessageKind};
 use http::HeaderValue;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// After so many calls in a row without an answer, the receiver is taken to be down.
@@ -33,7 +34,15 @@ pub(super) struct Session {
     /// How the receiver of each kind has acknowledged the first message: with this text as member `status`. One that
     /// says something else than `RCVD` fails in the row about that, and not in each of the others.
     habits: EachKind<Option<Answer>>,
+    /// The status under which the receiver of each kind has refused the first message.
+    refusals: EachKind<Option<u16>>,
     acknowledgements: Acknowledgements,
+    /// The ids of the acknowledgements since the last row began.
+    ids: Vec<String>,
+    /// Whether a message that is known is acknowledged under the id that it was first.
+    known_by_id: EachKind<bool>,
+    /// The first delivery of this run with members of the duplicate key, and the id of its acknowledgement.
+    old: Option<(Delivery, Option<String>)>,
     silence: u32,
     rows: Vec<row::Row>,
 }
@@ -69,14 +78,30 @@ impl Session {
             strict,
             wanted: Wanted { only, rest: None },
             habits: EachKind::default(),
+            refusals: EachKind::default(),
             acknowledgements: Acknowledgements::default(),
+            ids: Vec::new(),
+            known_by_id: EachKind::default(),
+            old: None,
             silence: 0,
             rows: Vec::new(),
         })
     }
 
-    /// What is judged, for people: the first address without its path.
-    pub(super) fn subject(&self) -> String {
+    /// Why no receiver takes a good message, and what to check.
+    pub(super) fn blocked(&self) -> Option<String> {
+        let all: Vec<u16> = self.refusals.iter().filter_map(|(_, status)| *status).collect();
+        let first = *all.first().filter(|_| self.kinds().is_empty())?;
+        let check = match first {
+            401 | 403 => "check the API key and its header",
+            404 | 405 => "check the addresses",
+            _ => "check the provider's signing key, the receivers' encryption key and their names",
+        };
+        Some(format!("no receiver takes a good message: {check}"))
+    }
+
+    /// Where the first receiver is: its address without its path.
+    pub(super) fn address(&self) -> String {
         let first = self.target.addresses.iter().find_map(|(_, url)| url.as_ref());
         first.map_or_else(String::new, |url| url.origin().ascii_serialization())
     }
@@ -104,7 +129,12 @@ impl Session {
                     *self.habits.get_mut(kind) = Some(answer);
                     Verdict::Passed
                 }
-                other => Verdict::Failed(format!("expected it to be acknowledged, found {}", other.describe())),
+                other => {
+                    if let Heard::Answer(answer) = &other {
+                        *self.refusals.get_mut(kind) = Some(answer.status.as_u16());
+                    }
+                    Verdict::Failed(format!("expected it to be acknowledged, found {}", other.describe()))
+                }
             };
             self.push(id, title, verdict, begin);
         }
@@ -112,6 +142,14 @@ impl Session {
             return Err(JudgeError::Unreachable { address, reason });
         }
         self.silence = 0;
+        if let Some(&kind) = self.kinds().first() {
+            let old = self.sealed(kind, "the same delivery, after all the others", &messages::usual(kind))?;
+            let id = match self.send(&old).await {
+                Heard::Answer(answer) => answer.member("id"),
+                Heard::Nothing(_) => None,
+            };
+            self.old = Some((old, id));
+        }
         for (id, title, verdict) in self
             .habits
             .iter()
@@ -146,12 +184,10 @@ impl Session {
     /// Judges the rows about what takes weak receivers down, and what they take afterwards.
     pub(super) async fn endure(&mut self) -> Result<(), JudgeError> {
         let known = "S21.26";
-        let Some(&kind) = self.kinds().first() else { return Ok(()) };
+        let Some((old, id)) = self.old.take() else { return Ok(()) };
         if ![known, "S23.22"].into_iter().any(|id| self.wants(id)) {
             return Ok(());
         }
-        let old = self.sealed(kind, "the same delivery, after all the others", &messages::usual(kind))?;
-        self.send(&old).await;
         for row in HOSTILE {
             self.judge(row).await?;
         }
@@ -159,7 +195,11 @@ impl Session {
             let (begin, old) = (Instant::now(), [old]);
             let verdict = match self.obstacle(&old) {
                 Some(why) => Verdict::NotRun(why),
-                None => self.each(true, &old).await?,
+                None => {
+                    let verdict = self.each(true, &old).await?;
+                    self.ids.extend(id);
+                    self.by_ids(verdict, Right::Same, &old)
+                }
             };
             self.push(known, "takes a message that it knows after all of that".to_owned(), verdict, begin);
         }
@@ -172,6 +212,16 @@ impl Session {
     async fn ask(&mut self, right: Right, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
         match right {
             Right::Acknowledged => self.each(true, deliveries).await,
+            Right::Known | Right::Same | Right::Other => {
+                let verdict = self.each(true, deliveries).await?;
+                Ok(self.by_ids(verdict, right, deliveries))
+            }
+            Right::Together => self.together(deliveries).await,
+            Right::Judged => Ok(self.judged(deliveries).await),
+            Right::Open => Ok(match self.each(false, deliveries).await? {
+                Verdict::Failed(why) => Verdict::Noted(why),
+                verdict => verdict,
+            }),
             Right::Refused => self.each(false, deliveries).await,
             Right::Alike => Ok(self.alike(deliveries).await),
             Right::Survived => self.survives(true, deliveries).await,
@@ -182,6 +232,7 @@ impl Session {
     /// Passed if each of these deliveries is acknowledged, or none is.
     async fn each(&mut self, acknowledged: bool, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
         let mut faults = Vec::new();
+        self.ids.clear();
         for delivery in deliveries {
             let heard = self.send(delivery).await;
             match &heard {
@@ -208,6 +259,69 @@ impl Session {
                 Verdict::Failed(format!("expected {expected}, found {first}; {} of {of}", faults.len()))
             }
         })
+    }
+
+    /// What the ids of the last acknowledgements say, if each delivery was acknowledged.
+    fn by_ids(&mut self, verdict: Verdict, right: Right, deliveries: &[Delivery]) -> Verdict {
+        let Some(kind) = deliveries.first().map(|delivery| delivery.kind).filter(|_| verdict == Verdict::Passed) else {
+            return verdict;
+        };
+        // A row of its own says so.
+        if self.ids.iter().any(String::is_empty) {
+            return verdict;
+        }
+        let different = self.ids.iter().collect::<HashSet<_>>().len();
+        let tells = self.known_by_id.get_mut(kind);
+        match right {
+            Right::Known => {
+                *tells = different == 1;
+                let why = "each delivery is acknowledged under an id of its own: whether it is known cannot be seen";
+                if *tells { verdict } else { Verdict::Noted(why.to_owned()) }
+            }
+            Right::Other => Verdict::when(different == deliveries.len(), || {
+                format!("expected an id for each of {} messages, found {different}", deliveries.len())
+            }),
+            _ => Verdict::when(!*tells || different == 1, || {
+                "expected the id of the first acknowledgement again, found another".to_owned()
+            }),
+        }
+    }
+
+    /// Two deliveries at once.
+    async fn together(&mut self, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
+        let [first, second] = deliveries else { return self.each(true, deliveries).await };
+        let (one, two) = tokio::join!(self.target.send(first), self.target.send(second));
+        self.ids.clear();
+        for (delivery, heard) in [(first, &one), (second, &two)] {
+            if !self.is_acknowledged(delivery.kind, heard) {
+                let what = &delivery.what;
+                return Ok(Verdict::Failed(format!(
+                    "expected the acknowledgement, found for {what} {}",
+                    heard.describe()
+                )));
+            }
+        }
+        Ok(self.by_ids(Verdict::Passed, Right::Same, deliveries))
+    }
+
+    /// Passed if none of these deliveries is acknowledged, and noted if all are.
+    async fn judged(&mut self, deliveries: &[Delivery]) -> Verdict {
+        let (mut taken, mut refused) = (Vec::new(), Vec::new());
+        for delivery in deliveries {
+            let heard = self.send(delivery).await;
+            let to = if self.is_acknowledged(delivery.kind, &heard) { &mut taken } else { &mut refused };
+            to.push(&*delivery.what);
+        }
+        match (taken.first(), refused.first()) {
+            (None, _) => Verdict::Passed,
+            (Some(_), None) => {
+                Verdict::Noted("it takes every value; whether a receiver judges this is open".to_owned())
+            }
+            (Some(_), Some(other)) => {
+                let taken = taken.join(", ");
+                Verdict::Failed(format!("expected no acknowledgement, as for {other}, found one for {taken}"))
+            }
+        }
     }
 
     /// Passed if the answers to all of these deliveries look alike.
@@ -307,6 +421,7 @@ impl Session {
         let yes = answer.status.is_success() && answer.member("status") == first.member("status");
         if yes {
             self.acknowledgements.add(answer);
+            self.ids.push(answer.member("id").unwrap_or_default());
         }
         yes
     }

@@ -7,10 +7,11 @@ use super::{Part, View};
 use bankrail_camt052::{DateTime, NAMESPACE};
 use bankrail_values::{Currency, excerpt};
 use roxmltree::Node;
+use time::UtcOffset;
 
 pub(super) type Row = (&'static str, &'static str, Part, fn(&View<'_>) -> Found);
 
-pub(super) const ROWS: [Row; 29] = [
+pub(super) const ROWS: [Row; 33] = [
     ("S6.1", "the namespace is that of camt.052.001.06", Part::Root, |root| {
         let namespace = root.node.tag_name().namespace();
         Found::when(namespace == Some(NAMESPACE), NAMESPACE, namespace)
@@ -37,6 +38,9 @@ pub(super) const ROWS: [Row; 29] = [
     }),
     ("S6.8", "Rpt/Id is 32 hexadecimal characters", Part::Message, |message| hex(message, "Rpt/Id")),
     ("S6.9", "Rpt/CreDtTm is a time", Part::Message, |message| time(message, "Rpt/CreDtTm", |_| true, "a time")),
+    ("S6.9", "GrpHdr/CreDtTm and Rpt/CreDtTm are within five minutes of the answer", Part::Message, |message| {
+        recent(message, "GrpHdr/CreDtTm").and(|| recent(message, "Rpt/CreDtTm"))
+    }),
     ("S6.10", "Rpt/RptgSrc/Prtry is there", Part::Message, |message| {
         let source = text(message.node, "Rpt/RptgSrc/Prtry");
         Found::when(source.is_some_and(|text| !text.is_empty()), "a code", source)
@@ -55,10 +59,10 @@ pub(super) const ROWS: [Row; 29] = [
         Found::when(message.currency.is_some_and(listed), "an ISO 4217 code", message.currency)
     }),
     ("S6.14", "Rpt/Bal/Tp/CdOrPrtry/Cd is there, ITAV", Part::Report, |report| {
-        balance(report, |balance, _| Found::usually("ITAV", text(balance, "Tp/CdOrPrtry/Cd")))
+        balance(report, |balance, _| is(balance, "Tp/CdOrPrtry/Cd", "ITAV"))
     }),
     ("S6.15", "Rpt/Bal/Tp/SubTp/Prtry is there, Current", Part::Report, |report| {
-        balance(report, |balance, _| Found::usually("Current", text(balance, "Tp/SubTp/Prtry")))
+        balance(report, |balance, _| is(balance, "Tp/SubTp/Prtry", "Current"))
     }),
     ("S6.16", "Rpt/Bal/Amt is a decimal with the currency of the account", Part::Report, |report| {
         balance(report, in_currency)
@@ -101,6 +105,16 @@ pub(super) const ROWS: [Row; 29] = [
         };
         code("Cd").and(|| code("Fmly/Cd")).and(|| code("Fmly/SubFmlyCd"))
     }),
+    ("S6.28", "Ntry/BkTxCd/Domn has each code at its own level", Part::Entry, |entry| {
+        let found = ["Cd", "Fmly/Cd", "Fmly/SubFmlyCd"].map(|path| text(entry.node, &format!("BkTxCd/Domn/{path}")));
+        let observed = ["PMNT", "RCDT", "DMCT"];
+        let astray =
+            |at: usize, code: &str| observed.iter().position(|known| *known == code).is_some_and(|own| own != at);
+        match found.iter().enumerate().find(|(at, code)| code.is_some_and(|code| astray(*at, code))) {
+            Some((_, code)) => Found::Wrong(format!("{} is the code of another level", code.unwrap_or_default())),
+            None => Found::Right,
+        }
+    }),
     ("S6.29", "Refs/Prtry has Tp and Ref", Part::Reference, |reference| has(reference, ["Tp", "Ref"])),
     (
         "S6.30",
@@ -108,8 +122,30 @@ pub(super) const ROWS: [Row; 29] = [
         Part::Transaction,
         |transaction| in_currency(transaction.node, None).and(|| direction(transaction.node)),
     ),
+    ("S6.30", "TxDtls/Amt of an entry with one transaction is the amount of the entry", Part::Entry, |entry| {
+        let details: Vec<_> =
+            children(entry.node, "NtryDtls").flat_map(|details| children(details, "TxDtls")).collect();
+        let [transaction] = details.as_slice() else { return Found::Absent };
+        match (amount(text(entry.node, "Amt")), amount(text(*transaction, "Amt"))) {
+            (Some(whole), Some(part)) => Found::when(whole == part, &whole.to_string(), Some(&part.to_string())),
+            _ => Found::Absent,
+        }
+    }),
+    ("S6.33", "no text has U+FFFD in place of a character", Part::Transaction, |transaction| {
+        let lost = |node: Node<'_, '_>| node.text().is_some_and(|text| text.contains('\u{fffd}'));
+        match transaction.node.descendants().any(lost) {
+            true => Found::Wrong("expected the character that was sent, found U+FFFD".to_owned()),
+            false => Found::Right,
+        }
+    }),
     ("S6.32", "CdtrAcct/Id/Othr of a credit has Id and Issr", Part::CreditorAccount, |account| {
-        has(account, ["Id", "Issr"])
+        has(account, ["Id", "Issr"]).and(|| match text(account.node, "Id") {
+            // Account numbers are not printed.
+            Some(own) if own == account.statement.account => {
+                Found::Wrong("expected the number of a virtual account, found that of the account itself".to_owned())
+            }
+            _ => Found::Right,
+        })
     }),
 ];
 
@@ -121,6 +157,20 @@ fn hex(view: &View<'_>, path: &str) -> Found {
 fn time(view: &View<'_>, path: &str, right: fn(&DateTime) -> bool, expected: &str) -> Found {
     let found = text(view.node, path);
     Found::when(found.is_some_and(|text| DateTime::parse(text).is_ok_and(|at| right(&at))), expected, found)
+}
+
+fn recent(view: &View<'_>, path: &str) -> Found {
+    let at = text(view.node, path)
+        .and_then(|text| DateTime::parse(text).ok().filter(|at| at.offset().is_some())?.to_time(UtcOffset::UTC));
+    let Some(at) = at else { return Found::Absent };
+    let late = view.statement.at.abs_diff(at.unix_timestamp());
+    Found::when(late <= 300, "the time of the answer", Some(&format!("one that is {late} s from it")))
+}
+
+/// A text that must be there, and this one.
+fn is(node: Node<'_, '_>, path: &str, expected: &str) -> Found {
+    let found = text(node, path);
+    Found::when(found == Some(expected), expected, found)
 }
 
 fn date(node: Node<'_, '_>, path: &str, expected: &str) -> Found {

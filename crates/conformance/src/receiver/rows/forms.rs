@@ -2,8 +2,10 @@
 //! message before it acknowledges it.
 
 use super::super::messages::{minimal, usual, with, without};
-use super::{Asks, BEYOND, Make, MessageKind, On, Right, Row, WORKING, one, refuses, same};
-use bankrail_webhook::headers::{MESSAGE_ID, REQUEST_KEY};
+use super::deliveries::{ECHOING, MEMBERS, REQUEST_KEYS};
+use super::usual as usually;
+use super::{Asks, BEYOND, EachKind, FIRST, Make, MessageKind, On, Right, Row, WORKING, one, refuses, same};
+use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, REQUEST_KEY};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -37,43 +39,66 @@ pub(super) const ROWS: &[Row] = &[
         ],
     ),
     refuses(
-        BEYOND,
+        "S9.1",
         WORKING,
-        "takes no envelope of {one} but one JSON object with each member once",
-        &[
-            (
-                "secured_payload twice, of which the last is good",
-                Make::Body(|sealed, _| envelope(sealed).replacen('{', "{\"secured_payload\":\"x\",", 1)),
-            ),
-            ("text after the envelope", Make::Body(|sealed, _| envelope(sealed) + "}")),
-        ],
+        "takes no envelope of {one} with text after it",
+        &[("text after the envelope", Make::Body(|sealed, _| envelope(sealed) + "}"))],
     ),
-    refuses(
-        BEYOND,
-        WORKING,
+    usually(
+        "takes no envelope of {one} that has secured_payload twice",
+        &[(
+            "secured_payload twice, of which the last is good",
+            Make::Body(|sealed, _| envelope(sealed).replacen('{', "{\"secured_payload\":\"x\",", 1)),
+        )],
+    ),
+    usually(
         "takes {one} as application/json only",
         &[("text/plain", Make::Sent(|usual| usual.with("Content-Type", "text/plain")))],
     ),
-    refuses(
-        BEYOND,
+    required(
+        MESSAGE_IDS,
         WORKING,
         "X-Message-Id of {one} is required and a UUID",
         &[
             ("none", Make::Sent(|usual| usual.without(MESSAGE_ID))),
             ("an empty one", Make::Sent(|usual| usual.with(MESSAGE_ID, ""))),
             ("one that is no UUID", Make::Sent(|usual| usual.with(MESSAGE_ID, "7"))),
+            ("one with a digit less", Make::Sent(|usual| usual.with(MESSAGE_ID, SHORT))),
+            ("one with a letter beyond f", Make::Sent(|usual| usual.with(MESSAGE_ID, BEYOND_F))),
         ],
     ),
-    refuses(
-        BEYOND,
-        On::Each(|session| session.kinds().into_iter().filter(|kind| kind.answers_a_request()).collect()),
+    required(
+        REQUEST_KEYS,
+        ECHOING,
         "X-RequestKey of {one} is required and a UUID",
         &[
             ("none", Make::Sent(|usual| usual.without(REQUEST_KEY))),
             ("an empty one", Make::Sent(|usual| usual.with(REQUEST_KEY, ""))),
             ("one that is no UUID", Make::Sent(|usual| usual.with(REQUEST_KEY, "7"))),
+            ("one with a digit less", Make::Sent(|usual| usual.with(REQUEST_KEY, SHORT))),
+            ("one with a letter beyond f", Make::Sent(|usual| usual.with(REQUEST_KEY, BEYOND_F))),
         ],
     ),
+    Row {
+        right: Right::Judged,
+        ..required(
+            CORRELATIONS,
+            ECHOING,
+            "X-Correlation-Id of {one} is a UUID, if the receiver judges it",
+            &[
+                ("an empty one", Make::Sent(|usual| usual.with(CORRELATION_ID, ""))),
+                ("one that is no UUID", Make::Sent(|usual| usual.with(CORRELATION_ID, "7"))),
+                ("one with a digit less", Make::Sent(|usual| usual.with(CORRELATION_ID, SHORT))),
+            ],
+        )
+    },
+    Row {
+        id: same("S21.23"),
+        on: FIRST,
+        title: "priority is one of its two values, and UNATTENDED alone for queries, if receivers judge it",
+        right: Right::Judged,
+        asks: Asks::WrongPriorities,
+    },
     refuses(
         BEYOND,
         On::Each(|session| session.target.api_key.as_ref().map(|_| session.kinds()).unwrap_or_default()),
@@ -84,7 +109,7 @@ pub(super) const ROWS: &[Row] = &[
             ("another API key", Make::ApiKey(Some("0B7C2F6E8A1D41EB8DCD0242AC130003"))),
         ],
     ),
-    messages("takes {one} with every required member only", |kind| {
+    messages(MEMBERS, "takes {one} with every required member only", |kind| {
         let members = minimal(kind).as_object().cloned().unwrap_or_default();
         let cases = members.keys().flat_map(|name| {
             [
@@ -94,25 +119,28 @@ pub(super) const ROWS: &[Row] = &[
         });
         cases.collect()
     }),
-    messages("the receiver of {name} takes no other message", |kind| {
+    messages(MEMBERS, "the receiver of {name} takes no other message", |kind| {
         let others = MessageKind::ALL.into_iter().filter(|other| *other != kind);
         let others = others.map(|other| (one(other), usual(other)));
         let none = [("an empty object", json!({})), ("an array", json!([])), ("null", Value::Null)];
         others.chain(none.map(|(what, message)| (what.to_owned(), message))).collect()
     }),
+    usually(
+        "the receiver of {name} takes no member twice",
+        &[(
+            "a member that is there twice",
+            Make::Text(|usual| {
+                usual.replacen('{', "{\"creation_date_time\":\"2026-11-22T01:02:03.450Z\",", 1).into_bytes()
+            }),
+        )],
+    ),
     refuses(
-        BEYOND,
+        "S9.1",
         WORKING,
         "the receiver of {name} takes nothing but JSON",
         &[
             ("text that is not JSON", Make::Text(|_| b"hello".to_vec())),
             ("JSON that ends in the middle", Make::Text(|_| b"{\"creation_date_time\":\"2026-1".to_vec())),
-            (
-                "a member that is there twice",
-                Make::Text(|usual| {
-                    usual.replacen('{', "{\"creation_date_time\":\"2026-11-22T01:02:03.450Z\",", 1).into_bytes()
-                }),
-            ),
             (
                 "bytes that are not UTF-8",
                 Make::Text(|mut usual| {
@@ -124,8 +152,29 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-const fn messages(title: &'static str, messages: fn(MessageKind) -> Vec<(String, Value)>) -> Row {
-    Row { id: same(BEYOND), on: WORKING, title, right: Right::Refused, asks: Asks::Made(messages) }
+/// A UUID without its first digit, and one with a letter that is no digit.
+const SHORT: &str = "b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+const BEYOND_F: &str = "0g7c2f6e-8a1d-41eb-8dcd-0242ac130003";
+const MESSAGE_IDS: EachKind<&str> =
+    EachKind { mandate_outcome: "S21.6", mandate_notification: "S21.10", payment_outcome: "S21.15", query: "S21.19" };
+const CORRELATIONS: EachKind<&str> =
+    EachKind { mandate_outcome: "S21.7", mandate_notification: BEYOND, payment_outcome: "S21.16", query: BEYOND };
+
+const fn required(
+    id: EachKind<&'static str>,
+    on: On,
+    title: &'static str,
+    deliveries: &'static [(&'static str, Make)],
+) -> Row {
+    Row { id, on, title, right: Right::Refused, asks: Asks::Deliveries(deliveries) }
+}
+
+const fn messages(
+    id: EachKind<&'static str>,
+    title: &'static str,
+    messages: fn(MessageKind) -> Vec<(String, Value)>,
+) -> Row {
+    Row { id, on: WORKING, title, right: Right::Refused, asks: Asks::Made(messages) }
 }
 
 fn envelope(sealed: &str) -> String {

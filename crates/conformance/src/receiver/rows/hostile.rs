@@ -42,7 +42,12 @@ pub(in super::super) const HOSTILE: &[Row] = &[
     survives(
         "survives a compressed message of 100 MiB that nobody has signed",
         Right::SurvivedAndRefused,
-        &[("", Make::Carried(|forge, _| Ok(forge.encrypted(&json!({"zip": "DEF"}), &bomb(forge)?)?.compact())))],
+        &[("", Make::Carried(|forge, _| compressed(forge, &bomb(forge, b"", By::Stranger)?)))],
+    ),
+    survives(
+        "survives a compressed message of 100 MiB that the provider has signed",
+        Right::Survived,
+        &[("", Make::Carried(|forge, usual| compressed(forge, &bomb(forge, usual, By::Provider)?)))],
     ),
 ];
 
@@ -58,24 +63,33 @@ fn nested() -> String {
     "[".repeat(DEPTH) + &"]".repeat(DEPTH)
 }
 
-/// The compressed JWS of 100 MiB of spaces, of some 150 kB.
+fn compressed(forge: &Forge, jws: &[u8]) -> Result<String, JudgeError> {
+    Ok(forge.encrypted(&json!({"zip": "DEF"}), jws)?.compact())
+}
+
+/// The compressed JWS of a message and 100 MiB of spaces, of some 150 kB.
 ///
-/// Its blocks refer to nothing before them, so that one of them can be repeated and the whole is never in memory.
-fn bomb(forge: &Forge) -> Result<Vec<u8>, JudgeError> {
+/// Its blocks refer to nothing before them, so that one of them can be repeated and compressed once.
+fn bomb(forge: &Forge, message: &[u8], by: By) -> Result<Vec<u8>, JudgeError> {
     let header = forge.signed_header("RS256", &json!({})).to_string();
-    let signature = forge.jws(&json!({}), b"", By::Stranger)?;
-    let signature = signature.rsplit('.').next().unwrap_or_default();
+    // Without padding, so that what follows can be appended.
+    let mut message = message.to_vec();
+    message.resize(message.len().next_multiple_of(3), b' ');
+    let begin = format!("{}.{}", base64url::encode(header.as_bytes()), base64url::encode(&message));
     let spaces = base64url::encode(&vec![b' '; 3 << 18]);
+    // Four characters for three bytes.
+    let times = (LARGE / 3 * 4).div_ceil(spaces.len());
+    let signed = if matches!(by, By::Provider) { begin.clone() + &spaces.repeat(times) } else { String::new() };
+    let signature = base64url::encode(&forge.signature("RS256", signed.as_bytes(), by)?);
     let mut stream = Compress::new(Compression::best(), false);
     let mut block = |plain: &str, flush| {
         let mut out = Vec::with_capacity(plain.len() + 1024);
         stream.compress_vec(plain.as_bytes(), &mut out, flush).map_err(failed)?;
         Ok::<_, JudgeError>(out)
     };
-    let mut whole = block(&format!("{}.", base64url::encode(header.as_bytes())), FlushCompress::Full)?;
+    let mut whole = block(&begin, FlushCompress::Full)?;
     let repeated = block(&spaces, FlushCompress::Full)?;
-    // Four characters for three bytes.
-    for _ in 0..(LARGE / 3 * 4).div_ceil(spaces.len()) {
+    for _ in 0..times {
         whole.extend_from_slice(&repeated);
     }
     whole.extend(block(&format!(".{signature}"), FlushCompress::Finish)?);

@@ -1,6 +1,7 @@
 //! What no receiver takes: messages that the provider has not signed, or that were changed on their way
 //! (Specification: "Secured payload envelope", "Authentication", "Events").
 
+use super::usual as usually;
 use super::{Asks, BEYOND, By, FIRST, Forge, JudgeError, Jwe, Make, Right, Row, WORKING, refuses, same};
 use bankrail_jose::base64url;
 use serde_json::json;
@@ -41,6 +42,14 @@ pub(super) const ROWS: &[Row] = &[
                 }),
             ),
             ("one with random bytes for a signature", Make::Signed("RS256", By::Chance)),
+            (
+                "one signed by somebody else under a kid that nobody knows",
+                Make::Jws(|forge, usual| forge.jws(&json!({"alg": "RS256", "kid": "nobody"}), usual, By::Stranger)),
+            ),
+            (
+                "one signed by somebody else without a kid",
+                Make::Jws(|forge, usual| forge.jws(&json!({"alg": "RS256"}), usual, By::Stranger)),
+            ),
         ],
     ),
     refuses(
@@ -131,7 +140,49 @@ pub(super) const ROWS: &[Row] = &[
             ("one with half a block less", Make::Changed(|jwe| shorten(jwe, 8))),
             ("one without an initialisation vector", Make::Changed(|jwe| jwe.iv.clear())),
             ("one without an encrypted key", Make::Changed(|jwe| jwe.key.clear())),
+            ("one with a byte more in its tag", Make::Changed(|jwe| jwe.tag.push(0))),
+            (
+                "one with the tag of another message",
+                Make::Carried(|forge, usual| swapped(forge, usual, |jwe, other| jwe.tag = other.tag)),
+            ),
+            (
+                "one with the encrypted key of another message",
+                Make::Carried(|forge, usual| swapped(forge, usual, |jwe, other| jwe.key = other.key)),
+            ),
             ("one without a ciphertext", Make::Changed(|jwe| jwe.text.clear())),
+        ],
+    ),
+    // RFC 7515 and RFC 7516, section 4.1 each.
+    refuses(
+        "S9.10",
+        FIRST,
+        "takes no message with a critical header member that nobody knows",
+        &[
+            (
+                "one in the signed header",
+                Make::Carried(|forge, usual| {
+                    forge.sealed(&json!({}), &json!({"crit": ["nobody"], "nobody": 1}), usual)
+                }),
+            ),
+            (
+                "one in the outer header",
+                Make::Carried(|forge, usual| {
+                    forge.sealed(&json!({"crit": ["nobody"], "nobody": 1}), &json!({}), usual)
+                }),
+            ),
+        ],
+    ),
+    usually(
+        "takes no {name} whose signed header has a kid that nobody knows, or b64",
+        &[
+            (
+                "an unknown kid in the signed header",
+                Make::Carried(|forge, usual| forge.sealed(&json!({}), &json!({"kid": "nobody"}), usual)),
+            ),
+            (
+                "b64 false in the signed header",
+                Make::Carried(|forge, usual| forge.sealed(&json!({}), &json!({"b64": false}), usual)),
+            ),
         ],
     ),
     // Whoever learns which step failed can decrypt messages of others (RFC 7516 section 11.5).
@@ -158,6 +209,14 @@ fn signed(forge: &Forge, payload: &[u8]) -> Result<String, JudgeError> {
 /// A JWS without its signature, and the signature.
 fn parts(jws: &str) -> (&str, &str) {
     jws.rsplit_once('.').unwrap_or_default()
+}
+
+/// A good message with a part of another one.
+fn swapped(forge: &Forge, usual: &[u8], change: fn(&mut Jwe, Jwe)) -> Result<String, JudgeError> {
+    let sealed = |message| forge.encrypted(&json!({}), signed(forge, message)?.as_bytes());
+    let (mut jwe, other) = (sealed(usual)?, sealed(b"{}")?);
+    change(&mut jwe, other);
+    Ok(jwe.compact())
 }
 
 fn flip(bytes: &mut [u8]) {
