@@ -90,7 +90,11 @@ fn new(name: &str) -> String {
         "uuid" => HyphenatedUuid::random().to_string(),
         "simple" => simple(),
         "time_uuid" => time_uuid(if of.is_empty() { "a" } else { of }),
-        "hyphenated" => HyphenatedUuid::random().to_string().replacen("-4", "-1", 1),
+        "hyphenated" => {
+            let mut text = HyphenatedUuid::random().to_string();
+            text.replace_range(14..15, "1");
+            text
+        }
         "upper" => time_uuid("a").replacen(|digit: char| digit.is_ascii_digit(), "F", 1),
         "version" => simple()
             .chars()
