@@ -46,10 +46,16 @@ impl Probe {
         let exchange = tokens.exchange();
         let mut steps = Vec::new();
         let Some(audiences) = reach(exchange, &mut steps).await else { return Self { steps } };
+        let begun = exchange.now();
         match tokens.token().await {
             Ok(token) => {
-                let age = exchange.now().saturating_since(token.asked_at).as_secs();
-                steps.push(passed("token", format!("there is one, {age} s old")));
+                steps.push(passed(
+                    "token",
+                    match exchange.now().saturating_since(token.asked_at).as_secs() {
+                        _ if token.asked_at >= begun => "there is a new one".to_owned(),
+                        age => format!("one of {age} s ago is kept; key and audience were not tried"),
+                    },
+                ));
                 steps.push(scopes(exchange, &token));
                 steps.push(statement(statements, account).await);
             }
@@ -121,7 +127,15 @@ fn named_audiences(metadata: &[u8]) -> Vec<Audience> {
 /// Of a refused assertion, tries other audiences, each with a token call: those of the token endpoint's own host. For
 /// another one, an assertion would be good at that host, and it is sent to this one.
 async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<Audience>) -> ProbeStep {
-    let (found, advice) = (format!("there is none ({})", error.kind()), error.advice());
+    let url = exchange.caller.endpoint.url();
+    let cause = match error {
+        TokenError::Transport(error) => Some(error.cause().into()),
+        error => error.cause(),
+    };
+    let status = error.status().map(|status| format!(", status {status}")).unwrap_or_default();
+    let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+    let found = format!("there is none from {url} ({}{status}){cause}", error.kind());
+    let advice = error.advice();
     if !error.is_audience_suspect() || audiences.is_empty() {
         return failed("token", found, advice);
     }

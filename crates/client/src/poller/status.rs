@@ -208,6 +208,18 @@ impl Board {
         self.lock().iter().map(|row| (row.stopped_since.is_some(), row.age(row.last_page, now))).collect()
     }
 
+    /// Lets each account that waits for a call wait until then.
+    pub(super) fn delay(&self, later: Timestamp) {
+        for row in self.lock().iter_mut() {
+            if let AccountState::Waiting { until, reason } = &mut row.state
+                && *until < later
+                && *reason != WaitReason::Handler
+            {
+                (*until, *reason) = (later, WaitReason::Retry);
+            }
+        }
+    }
+
     /// The clock has been set back by this much, so what was and what is due is earlier by its reading.
     pub(super) fn set_back(&self, by: Duration) {
         for row in self.lock().iter_mut() {

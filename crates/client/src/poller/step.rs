@@ -245,7 +245,11 @@ impl Poller {
         }
         if may_pass(&error) {
             let not_before = match &error {
-                StatementError::Token(TokenError::Refused { .. }) => Some(self.after_refused_token()),
+                StatementError::Token(TokenError::Refused { .. }) => {
+                    let later = self.after_refused_token();
+                    self.0.board.delay(later);
+                    Some(later)
+                }
                 error => error.retry_at(),
             };
             let retry_at = self.retry(index, not_before, WaitReason::Retry);
@@ -269,14 +273,12 @@ impl Poller {
         None
     }
 
-    /// When a token is asked for again that was refused. Each such call counts, and the next one is refused too until
-    /// somebody has mended something: then the limit of an hour must not be used up by all these accounts.
+    /// When a token is asked for again that was refused, by whichever account. Each such call counts, and the next one
+    /// is refused too until somebody has mended something: then half of the calls of an hour are left.
     fn after_refused_token(&self) -> Timestamp {
-        const LONGEST: Duration = Duration::from_secs(1_800);
-        let of_one_call = |window: &Window| window.length() / window.limit();
-        let of_one_call = CallType::Token.default_windows().iter().map(of_one_call).max().unwrap_or_default();
-        let accounts = u32::try_from(self.0.accounts.len()).unwrap_or(u32::MAX);
-        self.now().saturating_add(of_one_call.saturating_mul(accounts).min(LONGEST))
+        let of_two_calls = |window: &Window| window.length() * 2 / window.limit();
+        let pause = CallType::Token.default_windows().iter().map(of_two_calls).max();
+        self.now().saturating_add(pause.unwrap_or_default())
     }
 
     /// How the account is polled before the end of its bank's day, if that is known.

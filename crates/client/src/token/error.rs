@@ -196,6 +196,7 @@ pub(crate) enum Suspect {
     SigningKey,
     /// Something of the assertion.
     Assertion,
+    Address,
     Request,
 }
 
@@ -219,6 +220,7 @@ impl Suspect {
             (Some((_, suspect)), _) => *suspect,
             (None, 401) if code.is_none() => Self::ApiKey,
             (None, 401) => Self::Assertion,
+            (None, 404 | 405) => Self::Address,
             (None, _) => Self::Request,
         }
     }
@@ -232,9 +234,8 @@ impl Suspect {
             Self::SigningKey => {
                 "check that the service has the public half of the signing key, and that its id is the arranged one"
             }
-            Self::Assertion => {
-                "check customer code, audience, signing key and its id, and the clock of this machine; a probe says more"
-            }
+            Self::Assertion => "check customer code, audience, signing key and its id, and the clock of this machine",
+            Self::Address => "check the address of the token endpoint: the service has none there",
             Self::Request => "compare the request with what the service expects",
         }
         .into()
@@ -268,6 +269,7 @@ mod tests {
             (401, None, "", None, "check the API key"),
             (400, Some(&TokenErrorCode::InvalidScope), "", Some(3600), "a scope that the customer has"),
             (400, Some(&TokenErrorCode::InvalidRequest), "", None, "compare the request"),
+            (404, None, "", None, "the address of the token endpoint"),
         ] {
             let advice = Suspect::of(status, code, description, clock_ahead).advice();
             assert!(advice.contains(expected), "{description}: {advice}");

@@ -164,7 +164,9 @@ impl Exchange {
         };
         // Under any status, as on the statement endpoint.
         let error = TokenErrorBody::from_json(&reply.body).ok();
-        let is_refusal = matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        // A gateway refuses with a page of its own.
+        let is_refusal = matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED)
+            || (status == StatusCode::FORBIDDEN && form == AnswerForm::Json);
         let is_error = error.is_some() || is_refusal;
         let description = error.as_ref().and_then(|error| error.error_description.as_deref()).map(excerpt);
         let code = error.map(|error| error.error);
