@@ -23,7 +23,8 @@ use std::sync::LazyLock;
 pub(super) fn rows() -> impl Iterator<Item = Row> {
     let made = [deliveries::ROWS, repeats::ROWS, origin::ROWS, forms::ROWS].into_iter().flatten().copied();
     let cases = |cases: &'static [Case], right| cases.iter().map(move |case| case.row(right));
-    cases(&ACCEPTED, Right::Acknowledged).chain(made).chain(cases(&REFUSED, Right::Refused))
+    // What is made comes first: it shows whether the receiver's ids tell that a message is known.
+    made.chain(cases(&ACCEPTED, Right::Acknowledged)).chain(cases(&REFUSED, Right::Refused))
 }
 
 /// Rows that are messages of one kind: usual ones with these members.
