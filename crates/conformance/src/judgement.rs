@@ -100,7 +100,8 @@ impl Judgement {
         line
     }
 
-    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `mend_first`, and `rows` with `id`, `heading`, `title`, `verdict`, `detail` and `seconds`.
+    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `mend_first`, and `rows` with `id`,
+    /// `heading`, `title`, `verdict`, `detail` and `seconds`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
