@@ -43,8 +43,9 @@ async fn imported(archive: &Archive, most: u16) -> Arc<SqliteStore> {
     again
 }
 
+/// An archive imported into an empty ledger makes the same one.
 #[tokio::test]
-async fn an_imported_archive_makes_the_same_ledger() {
+async fn a_statement_is_handed_out_once_and_another_consumer_eats_it() {
     for seed in 0..12 {
         let mut random = Random(seed);
         let (_, archive) = kept();
@@ -189,7 +190,7 @@ fn refused(archive: &Archive) -> ReceiversOptions {
 }
 
 #[tokio::test]
-async fn refused_deliveries_are_kept_with_their_reasons() {
+async fn refused_messages_can_be_looked_at_with_their_reasons() {
     let (_, archive) = kept();
     let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), refused(&archive));
     let kind = MessageKind::PaymentOutcome;

@@ -39,7 +39,7 @@ async fn a_free_way_takes_one_token_call_and_no_statement_call() {
 }
 
 #[tokio::test]
-async fn an_audience_that_the_service_names_is_tried_and_told() {
+async fn each_bank_wants_another_audience_and_the_probe_tells_which() {
     let (provider, _, clock) = Provider::client().await;
     let client = provider.client_with(provider.options(&clock).token_limits(Policy::unlimited()));
     let origin = provider.url().strip_suffix("/base").unwrap();
