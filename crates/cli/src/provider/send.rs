@@ -167,15 +167,16 @@ async fn held(
     if !folders.is_in_use() {
         return Ok(Some("no provider runs on this data; bankrail provider delivers it".to_owned()));
     }
+    let resume = format!("bankrail provider outbox resume {endpoint} goes on");
     if let Some(stopped) = outbox.stopped_endpoints().await?.iter().find(|stopped| stopped.endpoint == *endpoint) {
         let words = words::stopped(stopped);
-        return Ok(Some(format!("{words}; bankrail provider outbox resume goes on")));
+        return Ok(Some(format!("{words}; {resume}")));
     }
     let circuits = outbox.circuits().await?;
     let circuit = circuits.iter().find(|circuit| circuit.endpoint == *endpoint).map(|found| found.circuit);
     let until = circuit.filter(|circuit| circuit.is_held(SystemClock.now())).and_then(|circuit| circuit.held_until());
     Ok(until.map(|until| {
         let until = crate::clock::instant(until);
-        format!("the endpoint failed before and is left alone until {until}; bankrail provider outbox resume goes on")
+        format!("the endpoint failed before and is left alone until {until}; {resume}")
     }))
 }

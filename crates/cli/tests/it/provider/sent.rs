@@ -51,7 +51,7 @@ async fn what_came_back_is_said_of_each_message() {
 
     receiver.answer(500);
     let held = (0..10).map(|_| send(&["--kind", "query"]).out).find(|out| out.contains("left alone until"));
-    assert!(held.unwrap().contains("outbox resume goes on"));
+    assert!(held.unwrap().contains("outbox resume democustomer goes on"));
     receiver.answer(200);
     let resumed = bank.run(["outbox", "resume", "democustomer"]).fine();
     assert!(resumed.contains("is not left alone any more; ") && resumed.contains("due now"), "{resumed}");
