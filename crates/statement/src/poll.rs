@@ -30,8 +30,8 @@ use std::time::Duration;
 /// The most walks of one poll: a partial one, a full one, one that confirms it, and two that had to begin again.
 const MOST_WALKS: u32 = 5;
 
-/// How many pages in a row that list no other entry end a walk: a statement without end, whose cursors are ever new.
-const PAGES_OF_NOTHING: usize = 5;
+/// How many fruitless pages in a row end a walk. The statement has no end then, and its cursors are ever new.
+const MOST_FRUITLESS: usize = 5;
 
 /// How long before the end of a day no full walk begins.
 const SHORTLY: Duration = Duration::from_secs(300);
@@ -120,8 +120,8 @@ struct Walk {
     doubts: HashSet<EntryKey>,
     /// How many entries of each key its pages have listed.
     listed: HashMap<EntryKey, u32>,
-    /// How many of its last pages have listed no entry that was not on an earlier one.
-    nothing: usize,
+    /// How many of its last pages, one after the other, were fruitless.
+    fruitless: usize,
     sums: Sums,
     /// The day of the statement, as its pages say.
     day: Option<Date>,
@@ -193,13 +193,13 @@ impl AccountPoll {
         }
         let day = page.day.map(|day| day.day);
         let day_changed = day.is_some_and(|day| self.known_day().is_some_and(|known| known != day));
-        let nothing = if walk.shows_nothing(page) { walk.nothing.saturating_add(1) } else { 0 };
+        let fruitless = if walk.is_fruitless(page) { walk.fruitless.saturating_add(1) } else { 0 };
         let after = match walk.cursors.after(&page.page) {
-            Ok(Step::Fetch(_)) if nothing >= PAGES_OF_NOTHING => Err(WalkError::NothingMore { pages: nothing }),
+            Ok(Step::Fetch(_)) if fruitless >= MOST_FRUITLESS => Err(WalkError::NothingMore { pages: fruitless }),
             after => after,
         };
         let stated = page.stated.clone();
-        commit.delta = Delta { counts, doubts, day, day_changed, nothing, stated, after, ..Delta::default() };
+        commit.delta = Delta { counts, doubts, day, day_changed, fruitless, stated, after, ..Delta::default() };
         commit.next = self.position_after(page, &commit.delta, now);
         self.relate(page, now, &mut commit);
         // Within a full walk most pages change nothing that is worth a record.
@@ -385,15 +385,15 @@ impl Walk {
             counter: EntryCounter::default(),
             doubts: HashSet::new(),
             listed: HashMap::new(),
-            nothing: 0,
+            fruitless: 0,
             sums: Sums::default(),
             day: None,
             day_changed: false,
         }
     }
 
-    /// Whether the page lists no entry, or only some that this walk has met, as their references say.
-    fn shows_nothing(&self, page: &PolledPage) -> bool {
+    /// Whether the page lists no entry that this walk has not met, as far as references say.
+    fn is_fruitless(&self, page: &PolledPage) -> bool {
         let is_known = |entry: &EntryIdentity| entry.has_reference && self.listed.contains_key(&entry.key);
         page.others == 0 && page.entries.iter().all(is_known)
     }
@@ -405,7 +405,7 @@ impl Walk {
         }
         self.doubts.extend(&delta.doubts);
         delta.listed.iter().for_each(|key| *self.listed.entry(*key).or_default() += 1);
-        self.nothing = delta.nothing;
+        self.fruitless = delta.fruitless;
         self.sums.add(&delta.stated);
         self.day = delta.day.or(self.day);
         self.day_changed |= delta.day_changed;

@@ -160,7 +160,7 @@ pub(super) struct Delta {
     pub(super) day: Option<Date>,
     pub(super) day_changed: bool,
     pub(super) listed: Vec<EntryKey>,
-    pub(super) nothing: usize,
+    pub(super) fruitless: usize,
     pub(super) stated: StatedAccount,
     pub(super) after: Result<Step, WalkError>,
 }
@@ -173,7 +173,7 @@ impl Default for Delta {
             day: None,
             day_changed: false,
             listed: Vec::new(),
-            nothing: 0,
+            fruitless: 0,
             stated: StatedAccount::default(),
             after: Ok(Step::Done),
         }
