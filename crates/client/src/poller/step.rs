@@ -245,7 +245,10 @@ impl Poller {
         }
         if may_pass(&error) {
             let not_before = match &error {
-                StatementError::Token(TokenError::Refused { .. }) => {
+                // A service that fails (5xx) is not among them: it may be well in a moment.
+                StatementError::Token(
+                    TokenError::Refused { .. } | TokenError::Unexpected { .. } | TokenError::Response { .. },
+                ) => {
                     let later = self.after_refused_token();
                     self.0.board.delay(later);
                     Some(later)
@@ -273,8 +276,8 @@ impl Poller {
         None
     }
 
-    /// When a token is asked for again that was refused, by whichever account. Each such call counts, and the next one
-    /// is refused too until somebody has mended something: then half of the calls of an hour are left.
+    /// When a token is asked for again, by whichever account, after an answer that was none. Each such call counts, and the next one
+    /// has the same answer until somebody has mended something: then half of the calls of an hour are left.
     fn after_refused_token(&self) -> Timestamp {
         let of_two_calls = |window: &Window| window.length() * 2 / window.limit();
         let pause = CallType::Token.default_windows().iter().map(of_two_calls).max();

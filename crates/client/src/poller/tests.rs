@@ -352,19 +352,23 @@ async fn a_panic_and_a_hanging_handler_are_failures() {
 
 #[tokio::test(start_paused = true)]
 async fn refused_token_calls_leave_some_for_when_the_refusal_is_mended() {
-    let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
+    use crate::TokenError;
     let refused = || {
         let (code, description, request_key) = (None, None, None);
-        let refused = crate::TokenError::Refused { clock_ahead: None, status: 401, code, description, request_key };
-        StatementError::Token(refused)
+        TokenError::Refused { clock_ahead: None, status: 401, code, description, request_key }
     };
-    for account in [A, B] {
-        bank.fail(account, std::iter::repeat_with(refused).take(20));
+    // What stands at a wrong address, or in front of the service.
+    let page = || TokenError::Unexpected { status: 404, form: AnswerForm::Html, request_key: None };
+    for answer in [&refused as &dyn Fn() -> TokenError, &page] {
+        let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[7]])]);
+        for account in [A, B] {
+            bank.fail(account, std::iter::repeat_with(|| StatementError::Token(answer())).take(20));
+        }
+        let (poller, _) = poller(&bank, accounts());
+        run_for(&poller, seconds(3_590)).await;
+        // Ten an hour are allowed, for all accounts.
+        assert_eq!((bank.times(A), bank.times(B)), (vec![0, 720, 1_440, 2_160, 2_880], vec![]));
     }
-    let (poller, _) = poller(&bank, accounts());
-    run_for(&poller, seconds(3_590)).await;
-    // Ten an hour are allowed, for all accounts.
-    assert_eq!((bank.times(A), bank.times(B)), (vec![0, 720, 1_440, 2_160, 2_880], vec![]));
 }
 
 #[tokio::test(start_paused = true)]
