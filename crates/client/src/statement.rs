@@ -57,9 +57,8 @@ impl StatementClient {
                 tracing::debug!(request_key = %page.request_key(), findings, "statement received");
             }
             Err(error) => {
-                let exchange = if let StatementError::Transport(error) = error { Some(error) } else { None };
-                let (cause, advice) = (error.cause(), &*error.advice());
-                let remarks = Remarks { exchange, cause, code: error.code(), advice };
+                let phase = if let StatementError::Transport(error) = error { Some(error.phase()) } else { None };
+                let remarks = Remarks { phase, cause: error.cause(), code: error.code(), advice: &error.advice() };
                 caller.failed("no statement", &error.facts(), &remarks);
             }
         }

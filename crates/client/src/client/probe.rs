@@ -128,13 +128,7 @@ fn named_audiences(metadata: &[u8]) -> Vec<Audience> {
 /// another one, an assertion would be good at that host, and it is sent to this one.
 async fn refused(exchange: &Exchange, error: &TokenError, audiences: Vec<Audience>) -> ProbeStep {
     let url = exchange.caller.endpoint.url();
-    let cause = match error {
-        TokenError::Transport(error) => Some(error.cause().into()),
-        error => error.cause(),
-    };
-    let status = error.status().map(|status| format!(", status {status}")).unwrap_or_default();
-    let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-    let found = format!("there is none from {url} ({}{status}){cause}", error.kind());
+    let found = format!("there is none from {url} ({})", described(error.kind(), error.status(), error.cause()));
     let advice = error.advice();
     if !error.is_audience_suspect() || audiences.is_empty() {
         return failed("token", found, advice);
@@ -175,13 +169,13 @@ async fn statement(statements: &StatementClient, account: Option<&AccountId>) ->
             Err(error) => StatementError::Transport(error),
         },
     };
-    let cause = match &error {
-        StatementError::Transport(error) => Some(format!("{}: {}", error.phase(), error.cause())),
-        error => error.cause().map(Into::into),
-    };
-    let found = match cause {
-        Some(cause) => format!("{url} failed ({}): {cause}", error.kind()),
-        None => format!("{url} failed ({})", error.kind()),
-    };
+    let found = format!("{url} failed ({})", described(error.kind(), error.status(), error.cause()));
     failed(if account.is_some() { "account" } else { "service" }, found, error.advice())
+}
+
+/// Of a failed call the kind, the status and the cause, as far as they are known.
+fn described(kind: &str, status: Option<u16>, cause: Option<Cow<'static, str>>) -> String {
+    let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
+    let cause = cause.map(|cause| format!(", {cause}")).unwrap_or_default();
+    format!("{kind}{status}{cause}")
 }

@@ -3,7 +3,7 @@
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
-const HOUR: Duration = Duration::from_secs(3_600);
+pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 
 /// An account among those that share the calls of an hour, before the end of a day.
 #[derive(Clone, Copy)]

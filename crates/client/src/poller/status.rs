@@ -2,6 +2,7 @@
 
 use super::account::PolledAccount;
 use super::error::PollError;
+use super::plan::HOUR;
 use crate::StatementError;
 use bankrail_statement::AccountId;
 use bankrail_values::Timestamp;
@@ -136,8 +137,6 @@ pub(super) struct Row {
 /// How many pages of an account are fetched before others that are due have their turn, so that a statement without end
 /// leaves the others their share of the calls.
 const PAGES_OF_A_TURN: usize = 5;
-
-const HOUR: Duration = Duration::from_secs(3_600);
 
 /// The account whose page is fetched next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -191,9 +191,11 @@ impl StatementError {
         .into()
     }
 
-    /// What is wrong with the answer, in words of this crate.
+    /// Why there was no answer, or what is wrong with it, in words of this crate.
     pub(crate) fn cause(&self) -> Option<Cow<'static, str>> {
         Some(match self {
+            Self::Token(error) => return error.cause(),
+            Self::Transport(error) => error.cause().into(),
             Self::Unexpected { form, .. } => form.cause().into(),
             Self::Reply { source, .. } => match source {
                 ReplyError::Json(_) => "the answer is no acceptable JSON".into(),

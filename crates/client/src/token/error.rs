@@ -137,9 +137,10 @@ impl TokenError {
         }
     }
 
-    /// What is wrong with the answer, in words of this crate.
+    /// Why there was no answer, or what is wrong with it, in words of this crate.
     pub(crate) fn cause(&self) -> Option<Cow<'static, str>> {
         Some(match self {
+            Self::Transport(error) => error.cause().into(),
             Self::Unexpected { form, .. } => form.cause().into(),
             Self::Response { source, .. } => match source {
                 TokenResponseError::Json(_) => "the answer is no acceptable JSON".into(),

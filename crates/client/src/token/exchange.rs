@@ -107,8 +107,8 @@ impl Exchange {
                 }
             }
             Err(error) => {
-                let exchange = if let TokenError::Transport(error) = error { Some(error) } else { None };
-                let remarks = Remarks { exchange, cause: error.cause(), code: None, advice: &error.advice() };
+                let phase = if let TokenError::Transport(error) = error { Some(error.phase()) } else { None };
+                let remarks = Remarks { phase, cause: error.cause(), code: None, advice: &error.advice() };
                 self.caller.failed("no token", &error.facts(), &remarks);
             }
         }

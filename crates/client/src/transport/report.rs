@@ -1,7 +1,7 @@
 //! What is logged of failed calls: what to check, and not the same thing every second.
 
 use super::{CallFacts, Caller};
-use crate::ExchangeError;
+use crate::exchange_error::CallPhase;
 use bankrail_statement::ErrorCode;
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,9 +12,9 @@ pub(crate) struct Failing(Mutex<(&'static str, u32)>);
 
 /// What is said of a failed call beside its facts.
 pub(crate) struct Remarks<'a> {
-    /// Why there was no answer, if there was none.
-    pub(crate) exchange: Option<&'a ExchangeError>,
-    /// What is wrong with the answer, in words of this crate.
+    /// What the call was doing when it failed, if there was no answer.
+    pub(crate) phase: Option<CallPhase>,
+    /// Why there was no answer, or what is wrong with it, in words of this crate.
     pub(crate) cause: Option<Cow<'static, str>>,
     pub(crate) code: Option<&'a ErrorCode>,
     /// What to check.
@@ -39,7 +39,6 @@ impl Caller {
             failing.1 = failing.1.saturating_add(1);
             failing.1
         };
-        let cause = remarks.exchange.map(ExchangeError::cause).or(remarks.cause.as_deref());
         macro_rules! say {
             ($level:ident) => {
                 tracing::$level!(
@@ -49,8 +48,8 @@ impl Caller {
                     until = facts.retry_at.map(tracing::field::display),
                     code = remarks.code.filter(|code| code.is_well_formed()).map(tracing::field::display),
                     url = %self.endpoint.url(),
-                    phase = remarks.exchange.map(|error| tracing::field::display(error.phase())),
-                    cause = cause.map(tracing::field::display),
+                    phase = remarks.phase.map(tracing::field::display),
+                    cause = remarks.cause.as_deref().map(tracing::field::display),
                     advice = %remarks.advice,
                     failures,
                     "{what}"

@@ -117,7 +117,7 @@ async fn what_stands_in_the_way_is_named() {
     provider.statements(no_metadata()).statements([refused]);
     let probe = client.probe(Some(&account)).await;
     let step = step(&probe, "account");
-    assert!(step.found.ends_with(" failed (service)"), "{probe}");
+    assert!(step.found.ends_with(" failed (service, status 403)"), "{probe}");
     assert!(step.advice.as_deref().unwrap().contains("its scopes and accounts"), "{probe}");
 
     let client = provider.client_with(provider.options(&clock).auth_url("http://127.0.0.1:9/auth"));
