@@ -80,14 +80,14 @@ pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
         let others = own.iter().filter(|scope| !of_statements(scope)).map(String::as_str);
         let defaults = [names::MANDATE_READ, names::MANDATE_WRITE, names::PAYMENT_INSTRUCTION_WRITE];
         for scope in others.chain(defaults.into_iter().filter(|_| own.len() == 1)) {
-            match statement_with(judge, scope).await? {
-                Ok(answer) => {
-                    let both = statement_with(judge, &format!("{scope} {statements}")).await?;
-                    let both = both.unwrap_or_else(Err);
-                    verdicts = [
-                        answer.map_or_else(|verdict| verdict, |answer| refused(&answer)),
-                        both.map_or_else(|verdict| verdict, |answer| status_of(&answer, &[200])),
-                    ];
+            match token_with(judge, scope).await? {
+                Ok(token) => {
+                    let alone = statement_with(judge, &token, refused).await;
+                    let both = match token_with(judge, &format!("{scope} {statements}")).await? {
+                        Ok(token) => statement_with(judge, &token, |answer| status_of(answer, &[200])).await,
+                        Err(verdict) => verdict,
+                    };
+                    verdicts = [alone, both];
                     break;
                 }
                 Err(Verdict::Failed(_)) => {}
@@ -101,24 +101,21 @@ pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
     Ok(())
 }
 
-/// The answer to a statement request with a token of these scopes. The outer error is that there is no such token.
-async fn statement_with(
-    judge: &mut Judge,
-    scope: &str,
-) -> Result<Result<Result<Answer, Verdict>, Verdict>, JudgeError> {
+/// A token of these scopes, or why there is none.
+async fn token_with(judge: &mut Judge, scope: &str) -> Result<Result<String, Verdict>, JudgeError> {
     let assertion = judge.assertion();
     let call = Call::token(&judge.target, &form(judge, &assertion, scope)?);
-    let token = match judge.call(Endpoint::Token, call).await.answer() {
-        Ok(answer) => bearer(&answer).ok_or_else(|| status_of(&answer, &[200])),
-        Err(verdict) => Err(verdict),
-    };
-    let token = match token {
-        Ok(token) => token.token,
-        Err(verdict) => return Ok(Err(verdict)),
-    };
+    Ok(judge.call(Endpoint::Token, call).await.answer().and_then(|answer| {
+        let bearer = bearer(&answer).ok_or_else(|| status_of(&answer, &[200]))?;
+        Ok(bearer.token)
+    }))
+}
+
+/// The verdict about the answer to a statement request with a token.
+async fn statement_with(judge: &mut Judge, token: &str, verdict: impl FnOnce(&Answer) -> Verdict) -> Verdict {
     let account = judge.target.customer.accounts.first().cloned().unwrap_or_default();
-    let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
-    Ok(Ok(judge.call(Endpoint::Statement, call).await.answer()))
+    let call = Call::statement(&judge.target, token, &json!({ "accountId": account }));
+    judge.call(Endpoint::Statement, call).await.answer().map_or_else(|why| why, |answer| verdict(&answer))
 }
 
 /// Waits for the end of the token, if that is within `--wait` (Specification: "Authentication", 3).
