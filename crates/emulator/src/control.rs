@@ -78,7 +78,7 @@ impl Control {
     /// Carries out an operation, and returns what there is to say about it: a JSON object.
     ///
     /// # Errors
-    /// [`ControlError`], and then nothing was changed.
+    /// [`ControlError`], which says what is changed then.
     pub async fn carry_out(&self, arguments: &Arguments) -> Result<Value, ControlError> {
         match arguments.operation() {
             Operation::Clock => Ok(self.clock_shown()),
@@ -180,7 +180,7 @@ impl Control {
     /// Forgets what happened to one customer. Without one, everything is as at the start: also faults, limits and clock.
     ///
     /// # Errors
-    /// [`ControlError`], and then nothing was changed.
+    /// [`ControlError`], which says what is changed then.
     pub async fn reset(&self, customer: Option<&CustomerCode>) -> Result<(), ControlError> {
         let Steered { emulator, clock, limiter, limits, data } = &*self.0;
         if customer.is_none() {

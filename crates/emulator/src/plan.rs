@@ -13,8 +13,8 @@ const WHOLE: u64 = 1_000_000;
 
 /// An order for a fault: what goes wrong, and which calls meet it. As text it is `KIND:RATE`.
 ///
-/// - KIND is one of [`Fault::names`], or one of them after `token-` or `statement-` for the calls of one endpoint.
-///   Without it, the calls of all endpoints that can meet the fault do.
+/// - KIND is one of [`Fault::names`], or one of them after `token-`, `statement-` or `webhook-` for the calls of one
+///   endpoint, or for deliveries. Without it, all that can meet the fault do.
 /// - RATE is a number from 0 to 1, or from 0% to 100%.
 /// - Which calls meet it is drawn from a seed ([`EmulatorOptions::seed`](crate::EmulatorOptions::seed)).
 ///
@@ -56,7 +56,7 @@ impl FaultOrder {
         let fault = Fault::named(kind).ok_or_else(|| {
             let names: Vec<_> = Fault::names().collect();
             let (names, found) = (names.join(", "), excerpt(name));
-            format!("expected one of {names}, or one of them after token- or statement-, found {found}")
+            format!("expected one of {names}, or one of them after token-, statement- or webhook-, found {found}")
         })?;
         endpoint.map_or(Ok(()), |endpoint| fault.check(endpoint))?;
         Ok(Self { name: name.to_owned(), endpoint, by: Some("--fault"), ..Self::of(fault) })

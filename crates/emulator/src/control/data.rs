@@ -17,7 +17,7 @@ pub trait BankData: Debug + Send + Sync {
     /// about it: a JSON object.
     ///
     /// # Errors
-    /// [`ControlError`], and then nothing was changed.
+    /// [`ControlError`], which says what is changed then.
     fn carry_out<'a>(&'a self, arguments: &'a Arguments) -> DataFuture<'a, Value>;
 
     /// Forgets what happened to one customer or to all: entries, messages, tokens and counted calls.

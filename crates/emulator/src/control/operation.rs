@@ -119,7 +119,7 @@ operations! {
     Faults = "faults" {}
     /// Orders a fault for calls, or for deliveries to receivers.
     AddFault = "add-fault" {
-        "fault" Text required, "The name of the fault, also after token- or statement- for calls of one endpoint.";
+        "fault" Text required, "The name of the fault, also after token-, statement- or webhook- for calls of one kind.";
         "customer" Text, "The code of the customer whose calls meet it; all without it.";
         "share" Text, "The part of the calls that meets it, such as 0.1 or 10%; all without it.";
         "skip" Number, "How many calls are spared before.";
