@@ -185,13 +185,17 @@ impl Board {
         }
     }
 
-    /// How many of the calls of an hour an account may make: its part, or what the others leave of them.
+    /// How many of the calls of an hour an account may make: what the others leave of them. Each of those is left what
+    /// it needs, at most an equal part, and one call if it is stopped.
     pub(super) fn part(&self, index: usize, calls_an_hour: usize, accounts: &[PolledAccount]) -> usize {
         let rows = self.lock();
+        let equal = calls_an_hour / accounts.len().max(1);
         let others = accounts.iter().zip(rows.iter()).enumerate().filter(|(other, _)| *other != index);
-        let usual = |(_, (polled, row)): (_, (&PolledAccount, &Row))| row.usual_calls(polled.every);
-        let left = calls_an_hour.saturating_sub(others.map(usual).fold(0, usize::saturating_add));
-        left.max(calls_an_hour / accounts.len().max(1)).max(PAGES_OF_A_TURN)
+        let kept = others.map(|(_, (polled, row))| match row.stopped_since {
+            Some(_) => 1,
+            None => row.usual_calls(polled.every).min(equal),
+        });
+        calls_an_hour.saturating_sub(kept.sum()).max(PAGES_OF_A_TURN)
     }
 
     /// The longest that an account has been without a page, and without a full walk.
