@@ -1,4 +1,4 @@
-//! Sample calls of a demo customer: a token and a statement with curl, Python and Node.
+//! Samples for a demo customer: a token and a statement with curl, Python and Node, receivers in Python and Node.
 
 use crate::failure::Failure;
 use crate::keys::write::{NewFile, write};
@@ -16,7 +16,7 @@ pub(super) struct Sample {
     pub(super) needs: &'static str,
 }
 
-pub(super) const SAMPLES: [Sample; 3] = [
+const CALLS: [Sample; 3] = [
     Sample {
         program: "sh",
         name: "sample.sh",
@@ -32,9 +32,30 @@ pub(super) const SAMPLES: [Sample; 3] = [
     Sample { program: "node", name: "sample.mjs", text: include_str!("sample_calls/sample.mjs"), needs: "" },
 ];
 
+const RECEIVERS: [Sample; 2] = [
+    Sample {
+        program: "python3",
+        name: "receiver.py",
+        text: include_str!("sample_calls/receiver.py"),
+        needs: "  (receives webhooks; pip install jwcrypto)",
+    },
+    Sample {
+        program: "node",
+        name: "receiver.mjs",
+        text: include_str!("sample_calls/receiver.mjs"),
+        needs: "  (receives webhooks; npm install jose)",
+    },
+];
+
+/// The samples that can work with what the connection says.
+pub(super) fn samples(connection: &Connection) -> impl Iterator<Item = &'static Sample> {
+    let receivers = connection.receivers.as_ref().map(|_| &RECEIVERS);
+    CALLS.iter().chain(receivers.into_iter().flatten())
+}
+
 /// Writes the programs into the customer's folder.
 pub(super) fn write_all(home: &Path, connection: &Connection) -> Result<(), Failure> {
-    for sample in SAMPLES {
+    for sample in samples(connection) {
         let text = filled(sample.text, connection);
         let path = home.join(sample.name);
         if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
@@ -61,5 +82,12 @@ fn filled(text: &str, connection: &Connection) -> Zeroizing<String> {
         .replace("@CUSTOMER@", connection.customer.as_str())
         .replace("@SCOPE@", scope)
         .replace("@ACCOUNT@", account);
-    Zeroizing::new(text.replace("@API_KEY@", connection.api_key.expose_secret()))
+    let mut text = Zeroizing::new(text.replace("@API_KEY@", connection.api_key.expose_secret()));
+    if let Some(receivers) = &connection.receivers {
+        let address = receivers.listen;
+        let filled = text.replace("@RECEIVER_HOST@", &address.ip().to_string());
+        let filled = Zeroizing::new(filled.replace("@RECEIVER_PORT@", &address.port().to_string()));
+        text = Zeroizing::new(filled.replace("@RECEIVER_API_KEY@", receivers.api_key.expose_secret()));
+    }
+    text
 }

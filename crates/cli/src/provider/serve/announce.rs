@@ -3,7 +3,7 @@
 
 use super::super::demo;
 use super::super::folder::Folders;
-use super::super::sample_calls::SAMPLES;
+use super::super::sample_calls::samples;
 use super::settings::{Arguments, base_url};
 use crate::failure::Failure;
 use crate::output::{Output, Style};
@@ -84,8 +84,8 @@ fn customer(
         }
     }
     output.line(format_args!("  connection   {}", file(home.join("connection.toml"))))?;
-    for (at, sample) in SAMPLES.iter().enumerate() {
-        let title = if at == 0 { "sample calls" } else { "" };
+    for (at, sample) in samples(connection).enumerate() {
+        let title = if at == 0 { "samples" } else { "" };
         output.line(format_args!(
             "  {title:<12} {} {}{}",
             sample.program,
