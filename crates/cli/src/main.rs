@@ -32,7 +32,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(
     name = "bankrail",
-    version,
+    version = version(),
     propagate_version = true,
     max_term_width = 110,
     after_help = "Exit status: 0 when nothing is wrong, 1 when something has findings or is refused, 2 when the \
@@ -196,7 +196,24 @@ fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
     let name = std::iter::once("bankrail").chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).title(name).render(&mut page)?;
-    Ok(page)
+    // What stands below the options has the headings that manual pages usually have.
+    let mut page = String::from_utf8_lossy(&page).into_owned();
+    let headings = [
+        (".SH EXTRA\n", ".SH NOTES\n"),
+        ("\nExit status: ", "\n.SH \"EXIT STATUS\"\n"),
+        ("\nExample:\n", "\n.SH EXAMPLES\n"),
+        ("\nExamples:\n", "\n.SH EXAMPLES\n"),
+    ];
+    for (found, wanted) in headings {
+        page = page.replace(found, wanted);
+    }
+    Ok(page.replace(".SH NOTES\n.SH", ".SH").into_bytes())
+}
+
+/// With the commit, if whoever built the program named it in `BANKRAIL_COMMIT`.
+fn version() -> String {
+    let commit = option_env!("BANKRAIL_COMMIT").map(|commit| format!(" ({commit})")).unwrap_or_default();
+    format!("{}{commit}", env!("CARGO_PKG_VERSION"))
 }
 
 /// Prints a line to standard error, without control characters.

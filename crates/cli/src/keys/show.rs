@@ -14,15 +14,17 @@ pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Fail
         output.line(output.paint(Style::Bold, &shown(input::name(path))))?;
         match file::read(path)? {
             KeyMaterial::Private(format, key) => {
-                key_lines(&format!("private key, {format}"), &key.public_key(), output)?
+                outcome = outcome.and(key_lines(&format!("private key, {format}"), &key.public_key(), output)?);
             }
-            KeyMaterial::Public(format, key) => key_lines(&format!("public key, {format}"), &key, output)?,
-            KeyMaterial::Jwk(jwk) => jwk_lines(&jwk, output)?,
+            KeyMaterial::Public(format, key) => {
+                outcome = outcome.and(key_lines(&format!("public key, {format}"), &key, output)?);
+            }
+            KeyMaterial::Jwk(jwk) => outcome = outcome.and(jwk_lines(&jwk, output)?),
             KeyMaterial::Set(set) => {
                 let usable = counted(set.keys().len(), "usable key", "usable keys");
                 output.line(format_args!("  JWK set of {usable}"))?;
                 for jwk in set.keys() {
-                    jwk_lines(jwk, output)?;
+                    outcome = outcome.and(jwk_lines(jwk, output)?);
                 }
                 for unusable in set.unusable() {
                     outcome = Outcome::Findings;
@@ -35,21 +37,27 @@ pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Fail
     Ok(outcome)
 }
 
-fn key_lines(what: &str, public: &PublicKey, output: &mut Output) -> Result<(), Failure> {
+/// A key of a length that no operation of the specification takes is a finding.
+fn key_lines(what: &str, public: &PublicKey, output: &mut Output) -> Result<Outcome, Failure> {
+    let bits = public.bits();
+    let taken = matches!(bits, 2048 | 3072 | 4096);
     output.line(format_args!("  {what}"))?;
-    output.line(format_args!("    bits        {}", public.bits()))?;
-    output.line(format_args!("    thumbprint  {}", public.thumbprint()))
+    output
+        .line(format_args!("    bits        {bits}{}", if taken { "" } else { ", refused: expected 2048 or 4096" }))?;
+    output.line(format_args!("    thumbprint  {}", public.thumbprint()))?;
+    Ok(Outcome::of_findings(!taken))
 }
 
-fn jwk_lines(jwk: &Jwk, output: &mut Output) -> Result<(), Failure> {
+fn jwk_lines(jwk: &Jwk, output: &mut Output) -> Result<Outcome, Failure> {
     let what = if jwk.private_key().is_some() { "private key, JWK" } else { "public key, JWK" };
-    key_lines(what, jwk.public_key(), output)?;
+    let outcome = key_lines(what, jwk.public_key(), output)?;
     output.line(format_args!("    kid         {}", jwk.kid().map_or("none".into(), shown)))?;
     let roles = [Role::Sign, Role::Verify, Role::Encrypt, Role::Decrypt];
     let allowed: Vec<String> =
         roles.into_iter().filter(|role| jwk.allows(*role).is_ok()).map(|role| role.to_string()).collect();
     let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") };
-    output.line(format_args!("    used for    {allowed}"))
+    output.line(format_args!("    used for    {allowed}"))?;
+    Ok(outcome)
 }
 
 pub(super) fn thumbprints(files: &[String], output: &mut Output) -> Result<Outcome, Failure> {

@@ -48,32 +48,26 @@ fn place(error: &MessageError, json: &[u8]) -> String {
     format!(":{line}:{column}")
 }
 
-/// Reads a message as each kind, and takes the reading with the fewest findings.
+/// Members that tell what kind a message is meant to be.
+const TELLING: [(MessageKind, &[&str]); 4] = [
+    (MessageKind::Query, &["case_id", "case_type", "investigation_type_code", "re_open_case_indication"]),
+    (MessageKind::PaymentOutcome, &["transaction_status", "instruction_identification", "uetr"]),
+    (MessageKind::MandateNotification, &["trigger"]),
+    (MessageKind::MandateOutcome, &["status", "request_id"]),
+];
+
+/// Reads a message as each kind, and takes the reading with the fewest findings. What is wrong with one that is of no
+/// kind is said of the kind that its members tell.
 pub(crate) fn read_any(json: &[u8]) -> Result<ParsedMessage<Message>, MessageError> {
-    let mut best: Option<ParsedMessage<Message>> = None;
-    let mut refused: Option<MessageError> = None;
-    for kind in MessageKind::ALL {
-        match Message::from_json(kind, json) {
-            Ok(parsed) if best.as_ref().is_none_or(|best| parsed.findings.len() < best.findings.len()) => {
-                best = Some(parsed);
-            }
-            Ok(_) => {}
-            // A value that is wrong tells more than one that another kind would have.
-            Err(error) => match (&refused, &error) {
-                (None, _)
-                | (
-                    Some(MessageError::Missing { .. }),
-                    MessageError::BadValue { .. } | MessageError::WrongType { .. },
-                ) => {
-                    refused = Some(error);
-                }
-                _ => {}
-            },
-        }
+    let read = MessageKind::ALL.into_iter().filter_map(|kind| Message::from_json(kind, json).ok());
+    match read.min_by_key(|parsed| parsed.findings.len()) {
+        Some(best) => Ok(best),
+        None => Message::from_json(meant(json), json),
     }
-    match (best, refused) {
-        (Some(best), _) => Ok(best),
-        (None, Some(error)) => Err(error),
-        (None, None) => Message::from_json(MessageKind::Query, json),
-    }
+}
+
+fn meant(json: &[u8]) -> MessageKind {
+    let members: serde_json::Map<_, _> = serde_json::from_slice(json).unwrap_or_default();
+    let telling = TELLING.into_iter().find(|(_, names)| names.iter().any(|name| members.contains_key(*name)));
+    telling.map_or(MessageKind::Query, |(kind, _)| kind)
 }

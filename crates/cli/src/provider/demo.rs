@@ -14,10 +14,17 @@ use bankrail::emulator::{CertificateAuthority, CertificateAuthorityError};
 use bankrail::jose::{RsaSize, SigningKey};
 use bankrail::values::random_bytes;
 use customer::DemoCustomer;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 use zeroize::Zeroizing;
+
+/// The random characters at the end of a folder's name while it is made.
+const RANDOM: usize = 16;
+/// After this time such a folder is one that a process has left. To make one takes seconds.
+const LEFT: Duration = Duration::from_secs(600);
 
 /// Makes the folder with all that is in it, unless there is one with something in it. Of several processes that do so
 /// at the same moment one succeeds, and the others find what it made.
@@ -44,11 +51,12 @@ pub(super) fn make(folders: &Folders) -> Result<(), Failure> {
     name.push(".partial-");
     let parent = place.parent().unwrap_or(&place);
     make_folder(parent)?;
+    remove_left(parent, &name);
     // For its owner alone. Dropped before it has its own name, it is removed.
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    let partial = builder.prefix(&name).rand_bytes(16).tempdir_in(parent);
+    let partial = builder.prefix(&name).rand_bytes(RANDOM).tempdir_in(parent);
     let partial = partial.map_err(|error| unusable(folder, &error))?;
     fill(partial.path())?;
     #[cfg(not(unix))]
@@ -59,6 +67,19 @@ pub(super) fn make(folders: &Folders) -> Result<(), Failure> {
         // Another process was faster.
         Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => Ok(()),
         Err(error) => Err(unusable(folder, &error)),
+    }
+}
+
+/// Removes what processes that were killed have left here under this beginning of a name.
+fn remove_left(parent: &Path, beginning: &OsStr) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let random = name.as_encoded_bytes().strip_prefix(beginning.as_encoded_bytes());
+        let age = entry.metadata().and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
+        if random.is_some_and(|random| random.len() == RANDOM) && age.is_some_and(|age| age > LEFT) {
+            // It is in nobody's way.
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

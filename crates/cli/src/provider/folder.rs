@@ -10,6 +10,9 @@ use bankrail::values::{Clock, SystemClock};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// How many faults of the customers' files are named.
+const FAULTS: usize = 3;
 use std::time::Duration;
 
 /// Where a provider's files are.
@@ -83,7 +86,7 @@ impl Folders {
     pub(super) fn customers_by(&self, clock: Arc<dyn Clock>) -> Result<CustomerFolder, Failure> {
         let options = CustomerFolderOptions::new().interval(INTERVAL).clock(clock);
         let folder = CustomerFolder::open(self.config("customers"), options);
-        folder.map_err(|error| Failure::unable(first_fault(&error), "correct the file"))
+        folder.map_err(|error| Failure::unable(first_faults(&error), "correct the file"))
     }
 
     /// The key that signs webhooks, named by its thumbprint.
@@ -125,12 +128,12 @@ impl Folders {
     }
 }
 
-/// The first fault of the customers' files, which names its file, and how many more there are: one line.
-pub(super) fn first_fault(error: &CustomersError) -> String {
-    let more = error.faults.len().saturating_sub(1).saturating_add(error.more);
-    let more = if more == 0 { String::new() } else { format!(", and {more} more") };
-    let first = error.faults.first().map(|fault| causes(fault)).unwrap_or_default();
-    format!("{first}{more}")
+/// The first faults of the customers' files, each of which names its file, and how many more there are: one line.
+pub(super) fn first_faults(error: &CustomersError) -> String {
+    let more = error.faults.len().saturating_sub(FAULTS).saturating_add(error.more);
+    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+    let first: Vec<String> = error.faults.iter().take(FAULTS).map(|fault| causes(fault)).collect();
+    format!("{}{more}", first.join("; "))
 }
 
 /// Reads a file whole.

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, causes};
 use crate::input;
-use crate::provider::folder::first_fault;
+use crate::provider::folder::first_faults;
 use bankrail::bank::LimitOverride;
 use bankrail::rate_limit::{CallType, Limits, Policy, Window};
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ impl Wanted {
                 let text = input::read_text(&name, MOST).map_err(Failure::into_unable)?;
                 let file = input::name(&name);
                 let all = LimitOverride::list_from_toml(file, &text);
-                for limit in all.map_err(|error| Failure::unable(first_fault(&error), NEXT))? {
+                for limit in all.map_err(|error| Failure::unable(first_faults(&error), NEXT))? {
                     let refused = |why| Failure::unable(format_args!("{file}: {}: {why}", limit.call_type()), NEXT);
                     if limit.ends().is_some() {
                         return Err(refused("expected a limit without until, found one that ends".to_owned()));
@@ -68,6 +68,18 @@ impl Wanted {
             }
         }
         Ok(limits)
+    }
+
+    /// What to say about them at the start. A window that a file does not name keeps the specification's limit.
+    pub(super) fn lines(&self, limits: &Limits) -> Vec<String> {
+        match self {
+            Self::Trial => vec!["for trying things; --limits real has those of the specification".to_owned()],
+            Self::File(_) => {
+                let line = |call_type: &CallType| format!("{call_type}: {}", limits.default_policy(*call_type));
+                CallType::ALL.iter().map(line).collect()
+            }
+            Self::Real | Self::Off => Vec::new(),
+        }
     }
 }
 

@@ -72,7 +72,8 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let store = folders.store()?;
     let ledger = SqliteLedger::new(store.clone());
     let outbox: Arc<dyn OutboxStore> = Arc::new(store.outbox());
-    let limiter = Arc::new(Limiter::new(arguments.limits.limits()?, Arc::new(store.clone())));
+    let limits = arguments.limits.limits()?;
+    let limiter = Arc::new(Limiter::new(limits.clone(), Arc::new(store.clone())));
     if folders.is_demo() {
         let day = today::book(&ledger, &clock).await?;
         tokio::spawn(today::follow(ledger.clone(), clock.clone(), day));
@@ -137,8 +138,8 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let _ = follower.apply(&directory.book()).await;
 
     let server = Server::new(listener, tls, emulator.router(), ServerOptions::new());
-    if arguments.limits == Wanted::Trial {
-        output.line("limits         for trying things; --limits real has those of the specification")?;
+    for (at, line) in arguments.limits.lines(&limits).iter().enumerate() {
+        output.line(format_args!("{:<14} {line}", if at == 0 { "limits" } else { "" }))?;
     }
     if let Some(address) = arguments.operations {
         let database = store.clone();

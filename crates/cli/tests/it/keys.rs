@@ -107,3 +107,20 @@ fn what_is_no_key_is_refused_by_name() {
         assert!(line.contains("/key: ") && line.contains("; pass an RSA key"), "{line}");
     }
 }
+
+#[test]
+fn a_key_of_a_length_that_nothing_takes_is_a_finding() {
+    let folder = Folder::new();
+    let found = run(["keys", "show", &folder.file("short.pem", SHORT)]);
+    assert_eq!(found.status, 1);
+    assert!(found.out.contains("1024, refused: expected 2048 or 4096"), "{}", found.out);
+}
+
+/// A public key of 1024 bits.
+const SHORT: &str = "-----BEGIN PUBLIC KEY-----
+MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDHYCIEloJDEV0fGCMYIsCybIZ7
+eNES9hH4CQZozxhyMReT8d1JgRFBZJilFC5dpDWY0RM1wdRpQhGqbTqhZZllRtru
+WbK5xRrziz9HI985yYpysMOZ0Hkj/M7wJoL+/y6eao4n8/b/V5IBdPgo1etkfd+h
+2p9csmBG/2Kr62a95QIDAQAB
+-----END PUBLIC KEY-----
+";

@@ -59,7 +59,8 @@ fn every_command_has_help_with_an_example_and_a_manual_page() {
             assert!(help.contains("Exit status: 0"), "{help}");
         }
         let page = run(["man"].iter().chain(words)).fine();
-        assert!(page.contains(".TH") && page.contains(".SH SYNOPSIS"), "{page}");
+        assert!(page.contains(".TH") && page.contains(".SH SYNOPSIS") && page.contains(".SH EXAMPLE"), "{page}");
+        assert!(!page.contains(".SH EXTRA"), "{page}");
     }
     assert!(run(["man"]).fine().contains("statement"));
     let line = run(["man", "nothing"]).failed(2);

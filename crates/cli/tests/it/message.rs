@@ -59,3 +59,18 @@ fn findings_have_rule_and_pointer_and_refusals_their_place() {
     assert_eq!(wrong.status, 1);
     assert!(wrong.out.starts_with("standard input:2:13: refused: "), "{}", wrong.out);
 }
+
+#[test]
+fn what_a_message_lacks_is_said_of_the_kind_that_its_members_tell() {
+    for (members, lacks) in [
+        (r#","case_type":"x","reminder_count":1"#, "/case_id"),
+        (r#","uetr":"x""#, "/transaction_status"),
+        (r#","trigger":"MAMN","mps_user_id":"u""#, "/mandate_identification"),
+        (r#","request_id":"x""#, "/status"),
+        ("", "/case_id"),
+    ] {
+        let json = format!(r#"{{"creation_date_time":"2021-07-29T01:02:03.000Z"{members}}}"#);
+        let found = run_with(["message", "check", "-"], json.as_bytes());
+        assert!(found.status == 1 && found.out.contains(lacks), "{json}: {}", found.out);
+    }
+}

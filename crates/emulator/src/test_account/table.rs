@@ -84,7 +84,7 @@ pub(super) const ACCOUNTS: [TestAccount; 10] = [
     ),
     with_virtual_accounts(
         "999042700100110",
-        "virtual accounts, enough entries for several pages",
+        "virtual accounts, seven entries: pages with maxEntries",
         "5000.00",
         &[
             credit("10.00", "Member 0001", "VA1001", "Dues 🎾", "700101001"),

@@ -1,6 +1,6 @@
 //! Changes of the customers' files. Each is validated with all others before it is written.
 
-use super::super::folder::{Folders, damaged, first_fault, read};
+use super::super::folder::{Folders, damaged, first_faults, read};
 use crate::failure::Failure;
 use crate::keys::write::{NewFile, write};
 use bankrail::bank::{CustomerBook, CustomerRecord, CustomersError};
@@ -84,5 +84,5 @@ fn file_of(folders: &Folders, code: &CustomerCode) -> Result<PathBuf, Failure> {
 }
 
 fn refused(error: &CustomersError) -> Failure {
-    Failure::refused(first_fault(error), "nothing was changed")
+    Failure::refused(first_faults(error), "nothing was changed")
 }

@@ -9,6 +9,8 @@ use bankrail::values::Decimal;
 
 /// How many rows decide how wide the columns are. Further ones are printed as they are read.
 const MEASURED: usize = 1000;
+/// How wide the narrative is at least, before other columns are left out.
+const NARRATIVE: usize = 30;
 /// The columns of numbers, which end where the column does: amount and balance.
 const NUMBERS: [usize; 2] = [2, 3];
 
@@ -86,6 +88,15 @@ impl Table {
             widths[6] = widths[6].min(24);
             widths[5] = widths[5].min(20);
         }
+        // So does what the report can do without on a narrow terminal.
+        for hidden in [1, 4, 3] {
+            let taken: usize = widths.iter().take(COLUMNS - 1).map(|columns| columns + 2).sum();
+            if self.fit.is_some_and(|fit| taken + NARRATIVE > fit)
+                && let Some(columns) = widths.get_mut(hidden)
+            {
+                *columns = 0;
+            }
+        }
         self.print(&self.titles, &widths, Some(Style::Dim), output)?;
         for row in std::mem::take(&mut self.rows) {
             self.print(&row, &widths, None, output)?;
@@ -103,6 +114,9 @@ impl Table {
     ) -> Result<(), Failure> {
         let mut line = String::new();
         for (index, (cell, &columns)) in cells.iter().zip(widths).enumerate() {
+            if columns == 0 {
+                continue;
+            }
             if index > 0 {
                 line.push_str("  ");
             }
