@@ -41,6 +41,25 @@ const PRINTED: [&str; 6] = [
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
+    connection.toml, with files beside it; the first four lines are needed:\n  \
+      base_url = \"https://bank.example\"\n  \
+      customer = \"CUSTOMERCODE\"\n  \
+      api_key = \"…\"\n  \
+      signing_key = \"signing.pem\"\n  \
+      token_url = \"https://login.bank.example/v1.0/auth\"\n  \
+      audience = \"https://login.bank.example\"\n  \
+      api_key_header = \"apikey\"\n  \
+      scopes = [\"…\"]\n  \
+      signing_kid = \"2026-11\"\n  \
+      roots = \"ca.pem\"                 # authorities of the bank's certificate\n  \
+      accounts = [\"012003123456789\"]   # what is polled\n  \
+      [receivers]                      # what receives webhooks; all of it or none\n  \
+      listen = \"0.0.0.0:9443\"\n  \
+      certificate = \"receiver.pem\"\n  \
+      certificate_key = \"receiver-key.pem\"\n  \
+      api_key = \"…\"                    # what the bank sends\n  \
+      decryption_key = \"decryption.pem\"\n  \
+      provider_keys = \"bank-keys\"      # a folder of PEM files, named by kid, or a JWK set\n\n\
     With --json, each line is an object with the members event and at, and:\n  \
     started    data, listen, paths, accounts, poll_seconds, pending, dead_letters\n  \
     message    number, kind, message_id, request_key, entry, follows, about, effect, state,\n             \

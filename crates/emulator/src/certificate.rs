@@ -12,8 +12,9 @@ use zeroize::Zeroizing;
 /// How long the certificates are valid: ten years.
 const LIFE: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// A certificate cannot be made: the crypto provider failed.
+/// A certificate cannot be made: a host's name is none, or the crypto provider failed.
 #[derive(Debug, thiserror::Error)]
 #[error("a certificate cannot be made")]
 pub struct CertificateAuthorityError(#[source] rcgen::Error);
@@ -21,7 +22,7 @@ pub struct CertificateAuthorityError(#[source] rcgen::Error);
 /// An authority that signs certificates for loopback until it is dropped. Its key is new and never leaves it.
 pub struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
 
-/// A certificate for `localhost` and the loopback addresses, and its key.
+/// A certificate for `localhost`, the loopback addresses and perhaps another host, and its key.
 #[non_exhaustive]
 pub struct Certificate {
     /// The certificate as PEM.
@@ -54,11 +55,19 @@ impl CertificateAuthority {
     /// # Errors
     /// [`CertificateAuthorityError`] if the crypto provider makes no key.
     pub fn certificate(&self) -> Result<Certificate, CertificateAuthorityError> {
-        self.signed().map_err(CertificateAuthorityError)
+        self.signed(None).map_err(CertificateAuthorityError)
     }
 
-    fn signed(&self) -> Result<Certificate, rcgen::Error> {
-        let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+    /// A new certificate with a new key, for this host too: a name or an IP address.
+    ///
+    /// # Errors
+    /// [`CertificateAuthorityError`] if the host is neither, or the crypto provider makes no key.
+    pub fn certificate_for(&self, host: &str) -> Result<Certificate, CertificateAuthorityError> {
+        self.signed(Some(host)).map_err(CertificateAuthorityError)
+    }
+
+    fn signed(&self, host: Option<&str>) -> Result<Certificate, rcgen::Error> {
+        let names: Vec<String> = LOOPBACK.into_iter().chain(host).map(str::to_owned).collect();
         let mut server = parameters(CertificateParams::new(names)?, "localhost");
         server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         server.key_usages = vec![KeyUsagePurpose::DigitalSignature];

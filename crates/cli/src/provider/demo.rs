@@ -27,8 +27,8 @@ const RANDOM: usize = 16;
 const LEFT: Duration = Duration::from_secs(600);
 
 /// Makes the folder with all that is in it, unless there is one with something in it. Of several processes that do so
-/// at the same moment one succeeds, and the others find what it made.
-pub(super) fn make(folders: &Folders) -> Result<(), Failure> {
+/// at the same moment one succeeds, and the others find what it made. The certificate is for this host too.
+pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<(), Failure> {
     let folder = folders.root();
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(false) => return Ok(()),
@@ -58,7 +58,7 @@ pub(super) fn make(folders: &Folders) -> Result<(), Failure> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let partial = builder.prefix(&name).rand_bytes(RANDOM).tempdir_in(parent);
     let partial = partial.map_err(|error| unusable(folder, &error))?;
-    fill(partial.path())?;
+    fill(partial.path(), host)?;
     #[cfg(not(unix))]
     // Elsewhere an empty folder is not replaced by a rename. One that is not empty stays.
     let _ = fs::remove_dir(&place);
@@ -83,9 +83,10 @@ fn remove_left(parent: &Path, beginning: &OsStr) {
     }
 }
 
-fn fill(folder: &Path) -> Result<(), Failure> {
+fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
     let authority = CertificateAuthority::new().map_err(no_certificate)?;
-    let server = authority.certificate().map_err(no_certificate)?;
+    let server = host.map_or_else(|| authority.certificate(), |host| authority.certificate_for(host));
+    let server = server.map_err(no_certificate)?;
     let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
     let public = signing.verifying_key();
     let keys = key_set(std::slice::from_ref(&public));

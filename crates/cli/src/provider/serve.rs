@@ -32,7 +32,7 @@ use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
 use bankrail::service::delivery::{DispatcherOptions, HttpsTransport, HttpsTransportOptions};
 #[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
-use settings::{Arguments, audience, cursor_secret, default_issuer, roots, scopes, verifier_options};
+use settings::{Arguments, audience, cursor_secret, default_issuer, host, roots, scopes, verifier_options};
 use std::future::pending;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -55,7 +55,8 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let shutdown = Shutdown::on_signal()
         .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))?;
     if folders.is_demo() {
-        demo::make(folders)?;
+        let issuer = arguments.issuer.clone().unwrap_or_else(|| default_issuer(arguments.listen));
+        demo::make(folders, host(&issuer).as_deref())?;
     } else {
         make_folder(folders.root())?;
     }

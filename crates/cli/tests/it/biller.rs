@@ -2,7 +2,7 @@
 
 use crate::world::{KEYS, RECEIVER_KEY, World};
 use crate::{Run, command, run, text};
-use bankrail::client::TlsRoots;
+use bankrail::client::{Connection, TlsRoots};
 use bankrail::http::tls::client_config;
 use bankrail::jose::SigningKey;
 use bankrail::secured_payload::{SealOptions, Sealer, SecuredPayload};
@@ -454,4 +454,12 @@ fn a_reader_that_has_enough_ends_it_quietly() {
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{err}");
     assert!(err.lines().count() == 1 && err.contains("polls come later"), "{err}");
+}
+
+#[test]
+fn the_connection_of_the_help_is_one() {
+    let help = run(["biller", "--help"]).fine();
+    let example = help.split_once("four lines are needed:\n").unwrap().1.split_once("\n\n").unwrap().0;
+    let connection = Connection::from_toml(example, "help").unwrap();
+    assert!(connection.receivers.is_some() && connection.signing_kid.is_some() && connection.scopes.len() == 1);
 }

@@ -123,7 +123,6 @@ impl std::str::FromStr for WantedPage {
     }
 }
 
-/// The certificate that was made up is for `localhost`.
 pub(super) fn default_issuer(address: SocketAddr) -> String {
     if address.ip().is_loopback() || address.ip().is_unspecified() {
         format!("https://localhost:{}", address.port())
@@ -137,6 +136,12 @@ pub(super) fn base_url(issuer: &str) -> &str {
     let host = issuer.find("://").map_or(0, |at| at + 3);
     let end = issuer.get(host..).and_then(|rest| rest.find('/')).map_or(issuer.len(), |at| host + at);
     issuer.get(..end).unwrap_or(issuer)
+}
+
+/// The name or the address of the issuer's host. The certificate that is made up is for it, and for loopback.
+pub(super) fn host(issuer: &str) -> Option<String> {
+    let host = base_url(issuer).parse::<http::Uri>().ok()?.host()?.to_owned();
+    Some(host.trim_matches(['[', ']']).to_owned())
 }
 
 pub(super) fn audience(issuer: &str) -> Result<Audience, Failure> {
@@ -217,12 +222,12 @@ mod tests {
 
     #[test]
     fn the_endpoints_are_at_the_host_of_the_issuer() {
-        for (issuer, expected) in [
-            ("https://localhost:8443", "https://localhost:8443"),
-            ("https://bank.example/auth/", "https://bank.example"),
-            ("https://[::1]:1/x", "https://[::1]:1"),
+        for (issuer, expected, name) in [
+            ("https://localhost:8443", "https://localhost:8443", "localhost"),
+            ("https://bank.example/auth/", "https://bank.example", "bank.example"),
+            ("https://[::1]:1/x", "https://[::1]:1", "::1"),
         ] {
-            assert_eq!(base_url(issuer), expected);
+            assert_eq!((base_url(issuer), host(issuer).as_deref()), (expected, Some(name)));
         }
         assert_eq!(default_issuer("0.0.0.0:1".parse().unwrap()), "https://localhost:1");
         assert_eq!(default_issuer("192.0.2.1:1".parse().unwrap()), "https://192.0.2.1:1");
