@@ -6,11 +6,11 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 const { pathToFileURL } = require("node:url");
-const { fits } = require("./checks.js");
+const { accessible, fits } = require("./checks.js");
 
 const ENTRIES = 1000;
 
-async function check(browser, program, samples, folder, shots) {
+async function check(browser, program, samples, folder, shots, axe) {
   const made = (name, files) => {
     const page = path.join(folder, name + ".html");
     execFileSync(program, ["statement", "html", ...files, "-o", page]);
@@ -24,7 +24,7 @@ async function check(browser, program, samples, folder, shots) {
   assert.ok(all.length >= 9);
   const files = all.map((name) => path.join(samples, name));
   const entries = files.map((file) => fs.readFileSync(file, "utf8").match(/<Ntry>/g)?.length ?? 0);
-  await shows(tab, made("samples", files), entries.reduce((sum, count) => sum + count), shots);
+  await shows(tab, made("samples", files), entries.reduce((sum, count) => sum + count), shots, axe);
   assert.deepEqual(tab.complaints, []);
   assert.deepEqual(tab.requests.filter((url) => !url.startsWith("file:")), [], "requests elsewhere");
 }
@@ -65,7 +65,8 @@ ${entries.join("\n")}</Rpt></BkToCstmrAcctRpt></Document>`;
 function told(numbers) {
   const sum = numbers.reduce((sum, number) => sum + cents(number), 0);
   const digits = String(Math.abs(sum)).padStart(3, "0");
-  const net = (sum < 0 ? "-" : "") + digits.slice(0, -2) + "." + digits.slice(-2);
+  const whole = Number(digits.slice(0, -2)).toLocaleString("en");
+  const net = (sum < 0 ? "-" : "") + whole + "." + digits.slice(-2);
   return `${numbers.length} of ${ENTRIES}` + (numbers.length ? `, net ${net} AUD` : "");
 }
 
@@ -110,10 +111,16 @@ async function searches(tab, url, shots) {
   await tab.value("scrollTo(0, document.body.scrollHeight)");
   const top = await tab.value("document.getElementById('query').getBoundingClientRect().top");
   assert.ok(top >= 0 && top < 100, "the field is seen at the end of the page: " + top);
+  // Amounts are shown with commas, and found without.
+  assert.match(await tab.text("tr[data-amount='-1233.01']"), /-1,233\.01 AUD/);
+  assert.match(await tab.text("h2"), /^Account 999001400100101, 2021-07-29$/);
+  await tab.type("1233.01");
+  await says(told([900]));
 }
 
-async function shows(tab, url, entries, shots) {
+async function shows(tab, url, entries, shots, axe) {
   await tab.open(url);
+  await accessible(tab, axe, "the samples");
   await fits(tab, "the samples");
   assert.ok(entries > 0);
   assert.equal(await tab.count("tr.e"), entries);

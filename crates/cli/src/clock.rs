@@ -12,6 +12,15 @@ pub(crate) fn moment(at: &DateTime) -> String {
     }
 }
 
+/// A date, or a date and time to the second, that a document wrote: `2021-07-29 17:10:05 +10:00`.
+pub(crate) fn readable(written: &str) -> String {
+    let Some((day, rest)) = written.split_once('T') else { return written.to_owned() };
+    let (time, offset) = rest.split_at(rest.find(['Z', '+', '-']).unwrap_or(rest.len()));
+    let time = time.split_once('.').map_or(time, |(seconds, _)| seconds);
+    let offset = if offset == "Z" { "UTC" } else { offset };
+    format!("{day} {time} {offset}").trim_end().to_owned()
+}
+
 /// An instant in UTC and in the zone of the machine.
 pub(crate) fn instant(at: Timestamp) -> String {
     both(at.to_time())
@@ -31,5 +40,23 @@ fn both(at: OffsetDateTime) -> String {
             format!("{} UTC, {} {offset} here", text(utc), text(local))
         }
         None => format!("{} UTC", text(utc)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn times_are_readable() {
+        for (written, expected) in [
+            ("2021-07-29", "2021-07-29"),
+            ("2021-07-29T17:10:05.0000000+10:00", "2021-07-29 17:10:05 +10:00"),
+            ("2021-07-29T17:10:00Z", "2021-07-29 17:10:00 UTC"),
+            ("2021-07-29T17:10:05.250-03:30", "2021-07-29 17:10:05 -03:30"),
+            ("2021-07-29T17:10:05", "2021-07-29 17:10:05"),
+        ] {
+            assert_eq!(readable(written), expected);
+        }
     }
 }

@@ -85,6 +85,25 @@ pub(crate) fn counted(count: impl TryInto<u64>, one: &str, several: &str) -> Str
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
+/// A text with commas between the thousands of each number in it: `+1,245,500.00 AUD`.
+pub(crate) fn grouped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(start);
+        let (digits, after) = number.split_at(number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len()));
+        out.push_str(before);
+        for (place, digit) in digits.char_indices() {
+            if place > 0 && (digits.len() - place).is_multiple_of(3) && !before.ends_with('.') {
+                out.push(',');
+            }
+            out.push(digit);
+        }
+        rest = after;
+    }
+    out + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +132,19 @@ mod tests {
             [("abc", 3), ("", 0), ("漢字", 4), ("e\u{301}", 1), ("👩\u{200d}👩\u{200d}👧", 2), ("👍🏽", 2), ("🇦🇺", 2)]
         {
             assert_eq!(width(text), columns, "{text}");
+        }
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        for (text, expected) in [
+            ("+1245500.00 AUD", "+1,245,500.00 AUD"),
+            ("-100", "-100"),
+            ("±1000.123456", "±1,000.123456"),
+            ("2 credits: 25.75; net -1234567.5", "2 credits: 25.75; net -1,234,567.5"),
+            ("", ""),
+        ] {
+            assert_eq!(grouped(text), expected);
         }
     }
 

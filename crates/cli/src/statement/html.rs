@@ -23,11 +23,11 @@ pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
     // A file that cannot be read leaves no page behind.
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     let files = &arguments.files.files;
-    let title = match files.as_slice() {
-        [file] => format!("Account report {}", crate::input::name(file)),
-        _ => format!("{} account reports", files.len()),
+    let (title, heading) = match files.as_slice() {
+        [file] => (format!("Account report {}", crate::input::name(file)), "Account report".to_owned()),
+        _ => (format!("{} account reports", files.len()), format!("{} account reports", files.len())),
     };
-    write_view(&Begin { title }, &mut to)?;
+    write_view(&Begin { title, heading }, &mut to)?;
     let mut outcome = Outcome::Fine;
     for path in files {
         outcome = outcome.and(section(path, &mut to)?);
@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
 #[template(path = "statement/begin.html")]
 struct Begin {
     title: String,
+    heading: String,
 }
 
 /// A heading and a list.
@@ -63,7 +64,7 @@ fn write_view(view: &impl Template, to: &mut impl Write) -> Result<(), Failure> 
 
 fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
     let mut source = Source::open(path, ReadOptions::default())?;
-    writeln!(to, "<section>\n<h2>{}</h2>", text(source.name()))?;
+    writeln!(to, "<section>\n<p class=\"file\">{}</p>", text(source.name()))?;
     if let Some(answer) = source.answer() {
         let (account, key) = (&answer.account_id, answer.request_key.to_string());
         let (account, key) = (text(account), text(&key));

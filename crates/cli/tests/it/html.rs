@@ -91,7 +91,9 @@ fn balances_entries_sums_and_findings_are_in_the_page() {
     let wrong = three().replacen("<Sts>BOOK", "<Sts>DONE", 1).replace("<NbOfNtries>3", "<NbOfNtries>4");
     let page = run_with(["statement", "html", "-"], answer(&wrong, false).as_bytes()).fine();
     for expected in [
-        "+1245500.00 AUD",
+        "+1,245,500.00 AUD",
+        "<h2>Account <bdi>011222814766538</bdi>, <bdi>2021-07-29</bdi></h2>",
+        "<bdi>2021-07-29 17:10:05 +10:00 (2021-07-29 07:10:05 UTC",
         "JANE CITIZEN",
         "Power &amp; Light",
         "rent 👍",

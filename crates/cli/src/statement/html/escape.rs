@@ -20,6 +20,18 @@ pub(super) mod filters {
         Ok(super::text(text))
     }
 
+    /// Numbers with commas between their thousands.
+    #[askama::filter_fn]
+    pub(in super::super) fn grouped(text: impl Display, _: &dyn Values) -> Result<String> {
+        Ok(crate::text::grouped(&text.to_string()))
+    }
+
+    /// A date or time of the document.
+    #[askama::filter_fn]
+    pub(in super::super) fn readable(text: impl Display, _: &dyn Values) -> Result<String> {
+        Ok(crate::clock::readable(&text.to_string()))
+    }
+
     /// A text as the content of an element that can hold no other, such as `title`.
     #[askama::filter_fn]
     pub(in super::super) fn plain(text: impl Display, _: &dyn Values) -> Result<Text> {

@@ -2,7 +2,9 @@
 "use strict";
 (() => {
   const rows = Array.from(document.querySelectorAll("tr.e"));
-  const texts = rows.map((row) => row.textContent.normalize("NFKC").toLowerCase());
+  // Amounts are found with and without commas.
+  const content = (row) => row.textContent + " " + (row.dataset.amount ?? "");
+  const texts = rows.map((row) => content(row).normalize("NFKC").toLowerCase());
   const query = document.getElementById("query");
   const shown = document.getElementById("shown");
   const scale = 18;
@@ -13,7 +15,8 @@
   const decimal = (value) => {
     const digits = (value < 0n ? -value : value).toString().padStart(scale + 1, "0");
     const fraction = digits.slice(-scale).replace(/0+$/, "").padEnd(2, "0");
-    return (value < 0n ? "-" : "") + digits.slice(0, -scale) + "." + fraction;
+    const whole = digits.slice(0, -scale).replace(/\B(?=(\d{3})+$)/g, ",");
+    return (value < 0n ? "-" : "") + whole + "." + fraction;
   };
   const search = () => {
     const words = query.value.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);

@@ -5,15 +5,16 @@ use super::super::source::Source;
 use super::super::tally::{Running, Tally};
 use super::escape::{filters, text};
 use super::write_view;
-use crate::clock::moment;
+use crate::clock::{moment, readable};
 use crate::failure::Failure;
+use crate::text::grouped;
 use askama::Template;
 use bankrail::camt052::{Entry, GroupHeader, Report};
 use bankrail::values::Decimal;
 use std::io::Write;
 
-/// How the cells under the [`TITLES`] look: days, numbers, texts of any length.
-const CLASSES: [&str; TITLES.len()] = ["d", "d", "n", "n", "", "free", "free"];
+/// How the cells under the [`TITLES`] look: days, numbers, codes, texts of any length.
+const CLASSES: [&str; TITLES.len()] = ["d", "d", "n", "n", "", "code", "free"];
 
 /// The place of the amount, and that of the balance.
 const AMOUNT: usize = 2;
@@ -40,6 +41,12 @@ struct EntryView<'a> {
     cells: Vec<(Column, String)>,
     parts: Vec<Row>,
     findings: &'a [String],
+}
+
+/// The day on which a report was made.
+fn day(report: &Report) -> Option<String> {
+    let at = report.created_at.as_ref()?.to_string();
+    Some(at.split_once('T').map_or(&*at, |(day, _)| day).to_owned())
 }
 
 /// A report that is being written.
@@ -71,11 +78,15 @@ impl Page {
         self.tally.add(entry);
         let balance = self.running.as_mut().and_then(|running| running.after(entry));
         let row = Row::of(entry);
+        let [booked, value_date, amount, left, status, code, counterparty] = row.cells(balance);
+        let [booked, value_date] = [booked, value_date].map(|day| readable(&day));
+        let [amount_text, left] = [amount, left].map(|amount| grouped(&amount));
+        let cells = [booked, value_date, amount_text, left, status, code, counterparty];
         let columns = self.columns(if row.amount.starts_with('-') { "n debit" } else { "n credit" });
         let entry = EntryView {
             number: self.number,
             amount: row.signed.filter(|_| row.currency.bytes().all(|b| b.is_ascii_uppercase())),
-            cells: columns.into_iter().zip(row.cells(balance)).collect(),
+            cells: columns.into_iter().zip(cells).collect(),
             row: &row,
             parts: parts(entry).collect(),
             findings,
@@ -100,7 +111,7 @@ impl Page {
         }
         writeln!(to, "</tbody>\n</table>")?;
         for line in self.tally.lines() {
-            writeln!(to, "<p class=\"totals\">{}</p>", text(&line))?;
+            writeln!(to, "<p class=\"totals\">{}</p>", text(grouped(&line)))?;
         }
         Ok(())
     }
