@@ -12,6 +12,7 @@ mod customers;
 mod endpoints;
 mod error;
 mod events;
+mod exchange;
 mod guard;
 mod layout;
 mod outbox;
@@ -21,6 +22,7 @@ mod tests;
 mod text;
 
 use self::error::PageError;
+use self::exchange::Destination;
 use self::guard::Guard;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
@@ -55,6 +57,8 @@ pub(crate) struct PageData {
 /// What all views share.
 struct Shared {
     data: PageData,
+    /// Where calls are sent again.
+    destination: Arc<Destination>,
     since: Timestamp,
     /// One permit for each stream of events.
     streams: Arc<Semaphore>,
@@ -68,7 +72,10 @@ type Page = Arc<Shared>;
 /// Each stream of events ends by itself after [`events::LONGEST`], so that a server's time for a request holds.
 pub(crate) fn router(data: PageData, token: &str) -> Router {
     let streams = Arc::new(Semaphore::new(events::MOST_STREAMS));
-    let page = Arc::new(Shared { data, since: SystemClock.now(), streams });
+    let ca = data.config.as_ref().unwrap_or(&data.data).join("ca.pem");
+    let ca = ca.exists().then(|| std::path::absolute(&ca).unwrap_or(ca).to_string_lossy().into_owned());
+    let destination = Arc::new(Destination { issuer: data.issuer.clone(), ca });
+    let page = Arc::new(Shared { data, destination, since: SystemClock.now(), streams });
     let views = Router::new()
         .route("/", get(overview::show))
         .route("/calls", get(calls::show))

@@ -1,37 +1,92 @@
 //! The calls that the provider answered, the newest first.
 
+use super::exchange::Destination;
 use super::layout::{Head, NavLink, Paging, ROWS, address, html};
-use super::text::{filters, shown};
+use super::text::filters;
 use super::{Page, Shared};
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use bankrail::emulator::Call;
+use bankrail::values::Timestamp;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// Which calls are asked for.
+/// Which calls are asked for. Members that are empty, as those of a form, ask for nothing.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Filter {
     /// Those that were refused only, whatever the value.
     refused: Option<String>,
     /// Those of this customer only.
+    #[serde(default, deserialize_with = "text")]
     customer: Option<String>,
+    /// Those with this text in their request key only.
+    #[serde(default, deserialize_with = "text")]
+    key: Option<String>,
+    /// Those at this time or later only.
+    #[serde(default, deserialize_with = "time")]
+    from: Option<Timestamp>,
+    /// Those within the second of this time or earlier only.
+    #[serde(default, deserialize_with = "time")]
+    until: Option<Timestamp>,
+}
+
+fn text<'a, D: Deserializer<'a>>(given: D) -> Result<Option<String>, D::Error> {
+    Ok(Some(String::deserialize(given)?.trim().to_owned()).filter(|text| !text.is_empty()))
+}
+
+/// A time in UTC: a timestamp, or what browsers send for a field of date and time, with or without seconds.
+fn time<'a, D: Deserializer<'a>>(given: D) -> Result<Option<Timestamp>, D::Error> {
+    let parsed = text(given)?.map(|text| match text.len() {
+        16 => Timestamp::parse(&format!("{text}:00.000Z")),
+        19 => Timestamp::parse(&format!("{text}.000Z")),
+        _ => Timestamp::parse(&text),
+    });
+    parsed.transpose().map_err(D::Error::custom)
+}
+
+/// The value of a field of date and time.
+fn field(at: &Option<Timestamp>) -> String {
+    at.map(|at| at.to_string().chars().take(19).collect()).unwrap_or_default()
 }
 
 impl Filter {
     pub(super) fn refused() -> Self {
-        Self { refused: Some("yes".to_owned()), customer: None }
+        Self { refused: Some("yes".to_owned()), ..Self::default() }
     }
 
     pub(super) fn matches(&self, call: &Call) -> bool {
+        let has =
+            |key: &String| call.request_key.is_some_and(|own| own.to_string().contains(&key.to_ascii_lowercase()));
         (self.refused.is_none() || is_refused(call))
             && self.customer.as_ref().is_none_or(|code| call.customer.as_ref() == Some(code))
+            && self.key.as_ref().is_none_or(has)
+            && self.from.is_none_or(|from| from <= call.at)
+            && self.until.is_none_or(|until| call.at < until.saturating_add(Duration::from_secs(1)))
+    }
+
+    /// Whether some calls are left out.
+    fn leaves_out(&self) -> bool {
+        let Self { refused, customer, key, from, until } = self;
+        refused.is_some() || customer.is_some() || key.is_some() || from.is_some() || until.is_some()
     }
 
     /// An address with this filter.
     fn address(&self, path: &str, (name, value): (&str, Option<u64>)) -> String {
-        let (refused, value) = (self.refused.as_ref().map(|_| "yes"), value.map(|value| value.to_string()));
-        address(path, &[("refused", refused), ("customer", self.customer.as_deref()), (name, value.as_deref())])
+        let refused = self.refused.as_ref().map(|_| "yes".to_owned());
+        let [from, until] = [self.from, self.until].map(|at| at.map(|at| at.to_string()));
+        let (customer, key, value) = (self.customer.clone(), self.key.clone(), value.map(|value| value.to_string()));
+        let members = [
+            ("refused", refused),
+            ("customer", customer),
+            ("key", key),
+            ("from", from),
+            ("until", until),
+            (name, value),
+        ];
+        address(path, &members.each_ref().map(|(name, value)| (*name, value.as_deref())))
     }
 }
 
@@ -45,16 +100,20 @@ pub(super) struct Place {
     before: Option<u64>,
 }
 
-/// A row alone, for the stream of events.
+/// A call alone, for the stream of events.
 #[derive(Template)]
 #[template(path = "page/call.html")]
 pub(super) struct OneCall<'a> {
     pub(super) call: &'a Call,
+    pub(super) place: &'a Destination,
 }
 
-/// Rows, and the address of the stream of later ones.
+/// Calls, and the address of the stream of later ones.
 pub(super) struct CallList {
     pub(super) rows: Vec<Call>,
+    pub(super) place: Arc<Destination>,
+    /// Whether other calls are left out.
+    pub(super) filtered: bool,
     /// The stream of later calls, unless the list shows earlier ones.
     pub(super) events: Option<String>,
 }
@@ -74,7 +133,7 @@ impl CallList {
         let rows: Vec<Call> = found.by_ref().take(most).collect();
         let next = found.next().and(rows.last()).map(|call| call.number);
         let events = before.is_none().then(|| filter.address("/calls/events", ("after", Some(last))));
-        (Self { rows, events }, next)
+        (Self { rows, place: shared.destination.clone(), filtered: filter.leaves_out(), events }, next)
     }
 }
 
@@ -82,8 +141,8 @@ impl CallList {
 #[template(path = "page/calls.html")]
 struct CallsView {
     head: Head,
-    customer: Option<String>,
-    filters: Vec<NavLink>,
+    filter: Filter,
+    choices: Vec<NavLink>,
     calls: CallList,
     paging: Paging,
 }
@@ -103,9 +162,9 @@ pub(super) async fn show(
     let address = |number: Option<u64>| filter.address("/calls", ("before", number));
     html(&CallsView {
         head: Head::new("Calls", "/calls"),
-        customer: filter.customer.as_deref().map(shown),
-        filters: vec![link("All", false), link("Refused", true)],
+        choices: vec![link("All", false), link("Refused", true)],
         calls,
         paging: Paging { first: place.before.map(|_| address(None)), next: next.map(|number| address(Some(number))) },
+        filter,
     })
 }

@@ -13,15 +13,15 @@ pub(super) struct Command {
 pub(super) type Task = (&'static str, &'static str);
 
 pub(super) const SHOW_ENTRY: Task = ("Show the message and its deliveries", "outbox show {}");
-pub(super) const RESEND_ENTRY: Task = ("Resend it", "outbox resend {}");
-pub(super) const DROP_ENTRY: Task = ("Drop it: it is never delivered then", "outbox drop {}");
+pub(super) const RESEND_ENTRY: Task = ("Resend", "outbox resend {}");
+pub(super) const DROP_ENTRY: Task = ("Drop: never deliver it", "outbox drop {}");
 pub(super) const DEAD_LETTERS: Task = ("List the dead letters", "outbox list --state dead_letter");
-pub(super) const PAUSE: Task = ("Stop deliveries to it", "outbox pause {}");
-pub(super) const RESUME: Task = ("Resume deliveries to it: send all that waits for it now", "outbox resume {}");
-pub(super) const RESEND_ALL: Task = ("Resend all its dead letters", "outbox resend --endpoint {}");
-pub(super) const SEND: Task = ("Send it a sample message", "send {} --kind query");
+pub(super) const PAUSE: Task = ("Pause deliveries", "outbox pause {}");
+pub(super) const RESUME: Task = ("Resume deliveries: send all waiting messages now", "outbox resume {}");
+pub(super) const RESEND_ALL: Task = ("Resend all dead letters", "outbox resend --endpoint {}");
+pub(super) const SEND: Task = ("Send a sample message", "send {} --kind query");
 pub(super) const ADD_CUSTOMER: Task = ("Add a customer", "customers add CODE --key PUBLIC.pem");
-pub(super) const ROTATE_KEYS: Task = ("Give it a new API key", "customers rotate {}");
+pub(super) const ROTATE_KEYS: Task = ("Issue a new API key", "customers rotate {}");
 pub(super) const BOOK: Task = ("Book an entry", "book {} 25.00");
 
 impl Shared {
@@ -46,7 +46,7 @@ fn path(path: &Path) -> String {
 }
 
 /// A word as a POSIX shell reads it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=,-".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -2,6 +2,7 @@
 
 use super::Page;
 use super::calls::{Filter, OneCall};
+use super::exchange::Destination;
 use askama::Template as _;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -13,6 +14,7 @@ use futures_util::stream;
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
@@ -48,7 +50,7 @@ pub(super) async fn stream(
     };
     // What the browser says when it comes back is newer than the address that it comes back to.
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()).or(asked.after);
-    let following = Following::new(&page.data.calls, filter, seen, permit);
+    let following = Following::new(&page.data.calls, page.destination.clone(), filter, seen, permit);
     let stopping = Box::pin(Shutdown::wanted(page.data.shutdown.clone()));
     let events = stream::unfold((following, stopping), |(mut following, mut stopping)| async move {
         let event = tokio::select! {
@@ -63,6 +65,7 @@ pub(super) async fn stream(
 /// What one reader has been sent and is to be sent.
 struct Following {
     calls: Calls,
+    place: Arc<Destination>,
     later: Receiver<Call>,
     filter: Filter,
     /// The number of the last call that was sent or left out by the filter.
@@ -75,7 +78,13 @@ struct Following {
 
 impl Following {
     /// The calls after the one of the number `seen`, or from now on.
-    fn new(calls: &Calls, filter: Filter, seen: Option<u64>, permit: OwnedSemaphorePermit) -> Self {
+    fn new(
+        calls: &Calls,
+        place: Arc<Destination>,
+        filter: Filter,
+        seen: Option<u64>,
+        permit: OwnedSemaphorePermit,
+    ) -> Self {
         // Before the newest are read, so that none is between.
         let later = calls.subscribe();
         let newest = calls.newest().first().map_or(0, |call| call.number);
@@ -83,8 +92,8 @@ impl Following {
         let last = seen.map_or(newest, |seen| if seen > newest { 0 } else { seen });
         let ready = VecDeque::from([Event::default().retry(RETRY).comment("calls as they come")]);
         let until = Instant::now() + LONGEST;
-        let mut following =
-            Self { calls: calls.clone(), later, filter, last, ready, until, ended: false, _permit: permit };
+        let calls = calls.clone();
+        let mut following = Self { calls, place, later, filter, last, ready, until, ended: false, _permit: permit };
         following.catch_up();
         following
     }
@@ -135,9 +144,9 @@ impl Following {
         if !self.filter.matches(call) {
             return;
         }
-        match (OneCall { call }).render() {
-            Ok(row) => self.ready.push_back(Event::default().event("call").id(call.number.to_string()).data(row)),
-            Err(error) => tracing::error!(%error, "a row of the page could not be made"),
+        match (OneCall { call, place: &self.place }).render() {
+            Ok(item) => self.ready.push_back(Event::default().event("call").id(call.number.to_string()).data(item)),
+            Err(error) => tracing::error!(%error, "a call of the page could not be made"),
         }
     }
 }
@@ -145,14 +154,14 @@ impl Following {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
     use tokio::sync::Semaphore;
 
     #[tokio::test]
     async fn a_stream_ends_by_itself_and_makes_room_for_another() {
         let streams = Arc::new(Semaphore::new(1));
         let permit = streams.clone().try_acquire_owned().unwrap();
-        let mut following = Following::new(&Calls::new(500), Filter::default(), None, permit);
+        let place = Arc::new(Destination { issuer: String::new(), ca: None });
+        let mut following = Following::new(&Calls::new(500), place, Filter::default(), None, permit);
         assert!(following.until > Instant::now() + LONGEST / 2);
         assert!(following.next().await.is_some(), "how long the browser waits");
         following.until = Instant::now();

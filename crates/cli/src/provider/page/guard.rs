@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; \
-     form-action 'none'; frame-ancestors 'none'",
+     form-action 'self'; frame-ancestors 'none'",
 );
 
 /// The token of the link, and the cookie that it is exchanged for.

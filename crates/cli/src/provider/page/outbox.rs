@@ -125,6 +125,8 @@ struct OutboxView {
     head: Head,
     now: Timestamp,
     endpoint: Option<String>,
+    /// Whether other messages are left out.
+    is_filtered: bool,
     states: Vec<NavLink>,
     rows: Vec<EntryRow>,
     paging: Paging,
@@ -167,6 +169,7 @@ pub(super) async fn list(State(page): State<Page>, Query(asked): Query<Asked>) -
     Ok(html(&OutboxView {
         head: Head::new("Outbox", "/outbox"),
         now,
+        is_filtered: state.is_some() || asked.endpoint.is_some() || asked.before.is_some(),
         endpoint: asked.endpoint.clone(),
         states: states.map(link).collect(),
         rows,

@@ -11,6 +11,7 @@ use crate::text::counted;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use bankrail::service::delivery::CircuitState;
 use bankrail::values::Timestamp;
 use std::collections::HashSet;
 
@@ -35,20 +36,12 @@ struct Tile {
     href: &'static str,
     /// Since when, of the oldest.
     since: Option<Timestamp>,
-    /// Whether somebody should look.
-    warn: bool,
 }
 
 impl Tile {
     fn new(count: impl TryInto<u64>, one: &'static str, several: &'static str, href: &'static str) -> Self {
         let count = count.try_into().unwrap_or(u64::MAX);
-        Self { count, what: if count == 1 { one } else { several }, href, since: None, warn: false }
-    }
-
-    /// Somebody should look if there is any.
-    fn warning(mut self) -> Self {
-        self.warn = self.count > 0;
-        self
+        Self { count, what: if count == 1 { one } else { several }, href, since: None }
     }
 }
 
@@ -91,20 +84,36 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
             commands: vec![page.command(RESUME, name)],
         }
     }));
+    concerns.extend(snapshot.endpoints.iter().take(MOST_CONCERNS).filter_map(|endpoint| {
+        let CircuitState::Open { until } = endpoint.circuit else { return None };
+        let (name, until) = (endpoint.endpoint.as_str(), crate::clock::instant(until));
+        Some(Concern {
+            what: format!("Deliveries to the endpoint {} keep failing: the next one is at {until}", shown(name)),
+            href: Some(format!("/outbox?endpoint={}", encoded(name))),
+            commands: vec![page.command(RESUME, name)],
+        })
+    }));
     let accounts: HashSet<_> =
         book.records().flat_map(|record| record.accounts.iter().map(|(id, _)| id.as_str())).collect();
     let newest = data.calls.newest();
     let refused = Filter::refused();
     let (calls, refusals) =
         (newest.first().map_or(0, |call| call.number), newest.iter().filter(|call| refused.matches(call)).count());
+    if refusals > 0 {
+        concerns.push(Concern {
+            what: counted(refusals, "call was", "calls were") + " refused, of the newest 500",
+            href: Some("/calls?refused=yes".to_owned()),
+            commands: Vec::new(),
+        });
+    }
     let outbox = &snapshot.outbox;
     let waiting = Tile::new(outbox.pending, "message waiting", "messages waiting", "/outbox?state=pending");
     let tiles = vec![
         Tile::new(calls, "call since the start", "calls since the start", "/calls"),
-        Tile::new(refusals, "refused of the newest 500", "refused of the newest 500", "/calls?refused=yes").warning(),
+        Tile::new(refusals, "refused of the newest 500", "refused of the newest 500", "/calls?refused=yes"),
         Tile { since: snapshot.oldest_pending, ..waiting },
         Tile::new(outbox.delivered, "message delivered", "messages delivered", "/outbox?state=delivered"),
-        Tile::new(outbox.dead_letters, "dead letter", "dead letters", "/outbox?state=dead_letter").warning(),
+        Tile::new(outbox.dead_letters, "dead letter", "dead letters", "/outbox?state=dead_letter"),
         Tile::new(outbox.dropped, "message dropped", "messages dropped", "/outbox?state=dropped"),
         Tile::new(book.len(), "customer", "customers", "/customers"),
         Tile::new(accounts.len(), "account registered", "accounts registered", "/accounts"),

@@ -1,35 +1,36 @@
 "use strict";
 
 // Commands can be copied.
-for (const command of document.querySelectorAll("code.command")) {
-  if (!navigator.clipboard) break;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = "Copy";
-  button.setAttribute("aria-label", "Copy the command");
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(command.textContent);
-      button.textContent = "Copied";
-    } catch {
-      // Without the permission to copy, the command is at least selected.
-      getSelection().selectAllChildren(command);
-      button.textContent = "Selected";
-    }
-    setTimeout(() => { button.textContent = "Copy"; }, 2000);
-  });
-  command.after(button);
-}
+const offerCopies = (root) => {
+  for (const command of navigator.clipboard ? root.querySelectorAll("code.command") : []) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", "Copy the command");
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(command.textContent);
+        button.textContent = "Copied";
+      } catch {
+        // Without the permission to copy, the command is at least selected.
+        getSelection().selectAllChildren(command);
+        button.textContent = "Selected";
+      }
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+    command.after(button);
+  }
+};
+offerCopies(document);
 
 // Calls are appended as they come.
 (() => {
-  const table = document.querySelector("table[data-events]");
+  const list = document.querySelector("[data-events]");
   const live = document.getElementById("live");
-  if (!table || !live) return;
-  const rows = table.tBodies[0];
-  const none = table.nextElementSibling;
-  const mostRows = 200;
-  const address = new URL(table.dataset.events, location.href);
+  if (!list || !live) return;
+  const none = list.nextElementSibling;
+  const most = 200;
+  const address = new URL(list.dataset.events, location.href);
   let source = null;
   let trouble = 0;
   let news = { calls: 0, refused: 0, at: "" };
@@ -50,11 +51,11 @@ for (const command of document.querySelectorAll("code.command")) {
     say("on", "Live: " + told + ", at " + at);
   };
 
-  const add = (row) => {
-    row.classList.add("new");
-    rows.prepend(row);
+  const add = (item) => {
+    item.classList.add("new");
+    list.prepend(item);
     if (none) none.hidden = true;
-    while (rows.rows.length > mostRows) rows.lastElementChild.remove();
+    while (list.children.length > most) list.lastElementChild.remove();
   };
 
   const connected = () => {
@@ -75,25 +76,23 @@ for (const command of document.querySelectorAll("code.command")) {
     source = new EventSource(address);
     source.addEventListener("open", connected);
     source.addEventListener("call", (event) => {
-      // A row as the server makes it for the whole page. What is parsed this way runs nothing.
-      const parsed = new DOMParser().parseFromString("<table><tbody>" + event.data + "</tbody></table>", "text/html");
-      const row = parsed.querySelector("tr");
-      if (!row) return;
-      add(document.adoptNode(row));
+      // A call as the server makes it for the whole page. What is parsed this way runs nothing.
+      const item = new DOMParser().parseFromString(event.data, "text/html").querySelector("li");
+      if (!item) return;
+      add(document.adoptNode(item));
+      offerCopies(item);
       address.searchParams.set("after", event.lastEventId);
       news.calls += 1;
-      news.at = row.querySelector("time b")?.textContent ?? "";
-      if (row.classList.contains("refused")) news.refused += 1;
+      news.at = item.querySelector("time b")?.textContent ?? "";
+      if (item.classList.contains("refused")) news.refused += 1;
       if (!telling) telling = setTimeout(tell, 300);
     });
     source.addEventListener("lost", (event) => {
-      const row = document.createElement("tr");
-      const cell = row.insertCell();
-      row.className = "lost";
-      cell.colSpan = table.tHead.rows[0].cells.length;
+      const item = document.createElement("li");
+      item.className = "lost";
       const calls = event.data + (event.data === "1" ? " call" : " calls");
-      cell.textContent = "Not shown: " + calls + " came faster than this page could follow.";
-      add(row);
+      item.textContent = "Not shown: " + calls + " came faster than this page could follow.";
+      add(item);
       address.searchParams.set("after", event.lastEventId);
     });
     source.addEventListener("error", () => {

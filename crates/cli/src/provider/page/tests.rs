@@ -4,4 +4,4 @@ mod crawl;
 mod events;
 mod guard;
 mod views;
-mod world;
+pub(super) mod world;

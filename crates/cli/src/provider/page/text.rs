@@ -56,7 +56,7 @@ impl fmt::Display for When {
         let (day, rest) = machine.split_once('T').unwrap_or((&machine, ""));
         let time = rest.get(..8).unwrap_or(rest);
         let full = clock::instant(self.0);
-        write!(out, "<time datetime=\"{machine}\" title=\"{full}\">{day} <b>{time}</b></time>")
+        write!(out, "<time datetime=\"{machine}\" title=\"{full}\"><span>{day}</span> <b>{time}</b></time>")
     }
 }
 
@@ -107,6 +107,6 @@ mod tests {
         let at = Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap();
         let text = When(at).to_string();
         assert!(text.starts_with("<time datetime=\"2021-07-29T01:02:03.450Z\" title=\"2021-07-29 01:02:03 UTC"));
-        assert!(text.ends_with("\">2021-07-29 <b>01:02:03</b></time>"), "{text}");
+        assert!(text.ends_with("\"><span>2021-07-29</span> <b>01:02:03</b></time>"), "{text}");
     }
 }

@@ -44,7 +44,7 @@ fn record(world: &World, status: u16, customer: &str) {
 }
 
 #[tokio::test]
-async fn calls_come_as_rows_of_the_page() {
+async fn calls_come_as_they_are_in_the_page() {
     let world = World::new().await;
     record(&world, 200, "ACME");
     let mut events = Events::open(&world, "/calls/events?after=1", &[]).await;
@@ -54,7 +54,7 @@ async fn calls_come_as_rows_of_the_page() {
     record(&world, 200, "BETA");
     events.until("/200/BETA/end").await;
     assert_eq!(events.numbers(), ["2", "3"]);
-    assert!(events.text.contains("data: <tr class=\"call refused\">"), "{}", events.text);
+    assert!(events.text.contains("data: <li class=\"call refused\">"), "{}", events.text);
 }
 
 #[tokio::test]

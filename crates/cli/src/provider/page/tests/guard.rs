@@ -108,7 +108,7 @@ async fn all_answers_tell_the_browser_to_be_strict() {
             (
                 "content-security-policy",
                 "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
-                 base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                 base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
             ),
             ("x-content-type-options", "nosniff"),
             ("referrer-policy", "no-referrer"),

@@ -55,7 +55,8 @@ async fn the_overview_says_what_needs_somebody() {
             "<b>1</b> message dropped",
             "<b>2</b> customers",
             "<b>2</b> accounts",
-            "Needs somebody",
+            "Needs attention",
+            "2 calls were refused, of the newest 500",
             "1 dead letter is no longer delivered",
             "stopped by dispatcher: no such endpoint",
             &format!("bankrail provider --data &#39;{data}&#39; outbox resume &#39;gone no such endpoint&#39;"),
@@ -80,22 +81,35 @@ async fn calls_have_their_reasons_and_are_filtered() {
         &[
             "<time datetime=\"2021-07-29T01:02:03.450Z\"",
             "exp: expected at most 60 minutes ahead",
-            "POST /accounts/v2.0/statement",
+            "<pre>POST /accounts/v2.0/statement</pre>",
+            "Start the provider with <code>--control 127.0.0.1:0</code>",
             "f3b1c0de-1111-4222-8333-444455556666",
             "data-events=\"/calls/events?after=2\"",
         ],
     );
     // The newest first.
     assert!(all.find(">401<") < all.find(">200<"), "{all}");
-    let rows = |page: &str| page.matches("<tr class=\"call").count();
+    let rows = |page: &str| page.matches("<li class=\"call").count();
     for (address, expected) in [
         ("/calls?refused=yes", 1),
         ("/calls?customer=ACME", 1),
         ("/calls?customer=ACME&refused=yes", 0),
         ("/calls?customer=NOBODY", 0),
+        ("/calls?customer=&key=&from=&until=", 2),
+        ("/calls?key=8333-4444", 2),
+        ("/calls?key=8333-4445", 0),
+        ("/calls?from=2021-07-29T01:02&until=2021-07-29T01:02:03", 2),
+        ("/calls?from=2021-07-29T01:02:04", 0),
+        ("/calls?until=2021-07-29T01:02:02", 0),
+        ("/calls?from=2021-07-29T01:02:03.450Z", 2),
     ] {
         assert_eq!(rows(&world.page(address).await), expected, "{address}");
     }
+    assert_eq!(world.get("/calls?from=noon").await.status, 400);
+    let filtered = world.page("/calls?customer=ACME&from=2021-07-29T01:02").await;
+    has(&filtered, &["name=\"from\" value=\"2021-07-29T01:02:00\"", "name=\"customer\" value=\"ACME\""]);
+    let address = "/calls?refused=yes&customer=ACME&from=2021-07-29T01%3A02%3A00.000Z";
+    assert_eq!(links_to(&filtered, "Refused"), [address]);
     for _ in 0..118 {
         world.calls.record(call());
     }
@@ -103,6 +117,25 @@ async fn calls_have_their_reasons_and_are_filtered() {
     assert_eq!(pages.iter().map(|page| rows(page)).collect::<Vec<_>>(), [50, 50, 20]);
     // Later calls go to the top of the first page only.
     assert!(pages[0].contains("data-events") && !pages[1].contains("data-events"));
+}
+
+#[tokio::test]
+async fn a_kept_call_has_its_bodies_and_is_repeated_with_curl() {
+    let world = World::new().await;
+    let mut kept = call();
+    kept.headers.insert("apikey", "(masked)".parse().unwrap());
+    kept.body = "{\"accountId\":\"1\"}".into();
+    kept.answer_headers.insert("content-type", "application/json".parse().unwrap());
+    kept.answer = "{\"a\":\"<b>\"}".into();
+    world.calls.record(kept);
+    has(
+        &world.page("/calls").await,
+        &[
+            "<pre>POST /accounts/v2.0/statement\napikey: (masked)\n\n{&#34;accountId&#34;:&#34;1&#34;}</pre>",
+            "<pre>200\ncontent-type: application/json\n\n{&#34;a&#34;:&#34;&#60;b&#62;&#34;}</pre>",
+            "curl -i -X POST https://127.0.0.1:18100/accounts/v2.0/statement -H &#39;apikey: (masked)&#39;",
+        ],
+    );
 }
 
 #[tokio::test]
@@ -185,7 +218,7 @@ async fn who_gave_no_reason_is_named_alone() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_keeps_failing_says_until_when_it_is_left_alone() {
+async fn an_endpoint_that_keeps_failing_says_when_the_next_delivery_is() {
     let world = World::new().await;
     let entry = world.enqueue("acme").await;
     has(&world.page("/outbox").await, &["data-label=\"Next\" class=\"when\">now</td>"]);
@@ -196,8 +229,10 @@ async fn an_endpoint_that_keeps_failing_says_until_when_it_is_left_alone() {
         &world.page("/outbox").await,
         &["data-label=\"Next\" class=\"when\"><time datetime=\"2099-01-02T03:04:05.000Z\""],
     );
-    let (badge, why) = ("left alone</span> until <time datetime=\"2099-01-02", "because deliveries kept failing");
-    has(&world.page("/endpoints").await, &[badge, why, "outbox resume acme</code>"]);
+    let failing = "failing</span> next delivery at <time datetime=\"2099-01-02";
+    has(&world.page("/endpoints").await, &[failing, "outbox resume acme</code>"]);
+    let failing = "Deliveries to the endpoint acme keep failing: the next one is at 2099-01-02 03:04:05 UTC";
+    has(&world.page("/").await, &["Needs attention", failing, "outbox resume acme</code>"]);
     has(&world.page(&format!("/outbox/{entry}")).await, &["outbox resume acme</code>"]);
     let by = Intervention { by: "root".parse().unwrap(), reason: "".parse().unwrap() };
     world.outbox.drop_entry(entry, &by, SystemClock.now()).await.unwrap();
@@ -244,7 +279,7 @@ async fn accounts_have_balances_and_the_entries_of_a_day() {
     assert_eq!(before, ["/accounts/999001400100101?day=2021-07-28"]);
     let earlier = world.page(&before[0]).await;
     has(&earlier, &["+25.00", "Last day"]);
-    has(&world.page("/accounts/2").await, &["Nothing was booked yet"]);
+    has(&world.page("/accounts/2").await, &["No entries yet"]);
     for address in ["/accounts/3", "/accounts/no%20account", "/accounts/2?day=yesterday"] {
         assert_eq!(world.get(address).await.status, 404, "{address}");
     }

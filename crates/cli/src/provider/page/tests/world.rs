@@ -210,7 +210,7 @@ impl World {
 const OWNER: LeaseOwner = LeaseOwner::from_random_bytes([7; 16]);
 
 /// A call that was answered.
-pub(super) fn call() -> Call {
+pub(in crate::provider::page) fn call() -> Call {
     let mut call = Call::new(Endpoint::Statement, Timestamp::parse("2021-07-29T01:02:03.450Z").unwrap());
     call.request_key = Some("f3b1c0de-1111-4222-8333-444455556666".parse().unwrap());
     (call.customer, call.status) = (Some("ACME".to_owned()), Some(200));

@@ -1,0 +1,104 @@
+//! What a call asked and what it was answered, and the command that repeats it.
+
+use super::command::quoted;
+use crate::text::shown_lines;
+use bankrail::emulator::Call;
+use http::HeaderMap;
+use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use std::fmt::Write as _;
+
+/// The characters of a body that are shown. A longer request cannot be repeated with a command.
+const MOST: usize = 4_000;
+
+/// Whether headers and bodies of a call were kept.
+pub(super) fn is_kept(call: &Call) -> bool {
+    !call.headers.is_empty()
+}
+
+/// The request: its first line, and its headers and body if they were kept.
+pub(super) fn request(call: &Call) -> String {
+    message(format!("{} {}", call.method, call.path), &call.headers, &call.body)
+}
+
+/// The answer: its status, and its headers and body if they were kept.
+pub(super) fn answer(call: &Call) -> String {
+    let status = call.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    message(status, &call.answer_headers, &call.answer)
+}
+
+fn message(first: String, headers: &HeaderMap, body: &[u8]) -> String {
+    let mut text = first;
+    for (name, value) in headers {
+        // Writing into a string cannot fail.
+        let _ = write!(text, "\n{name}: {}", String::from_utf8_lossy(value.as_bytes()));
+    }
+    let body = String::from_utf8_lossy(body);
+    if !body.is_empty() {
+        text.push_str("\n\n");
+        text.extend(body.chars().take(MOST));
+    }
+    if body.chars().nth(MOST).is_some() {
+        let _ = write!(text, "\n… {} bytes in all", body.len());
+    }
+    shown_lines(&text).into_owned()
+}
+
+/// Where calls are sent again.
+pub(super) struct Destination {
+    pub(super) issuer: String,
+    /// The file of the authority that made the provider's certificate, if this is its own.
+    pub(super) ca: Option<String>,
+}
+
+/// The command that sends the request of a call again; `None` if the request was not kept whole. Secrets are masked in
+/// it.
+pub(super) fn curl(call: &Call, to: &Destination) -> Option<String> {
+    let body = std::str::from_utf8(&call.body).ok().filter(|body| body.len() <= MOST && is_kept(call))?;
+    let ca = to.ca.as_ref().map(|file| format!(" --cacert {}", quoted(file))).unwrap_or_default();
+    let url = format!("{}{}", to.issuer, call.path);
+    let mut line = format!("curl -i{ca} -X {} {}", quoted(&call.method), quoted(&url));
+    for (name, value) in &call.headers {
+        // What curl says by itself.
+        if ![ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING].contains(name) {
+            let header = format!("{name}: {}", String::from_utf8_lossy(value.as_bytes()));
+            let _ = write!(line, " -H {}", quoted(&header));
+        }
+    }
+    if !body.is_empty() {
+        let _ = write!(line, " --data-raw {}", quoted(body));
+    }
+    Some(shown_lines(&line).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::world::call;
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn a_call_is_repeated_as_it_was_sent() {
+        let to = Destination { issuer: "https://bank.example".to_owned(), ca: Some("/ca.pem".to_owned()) };
+        let mut sent = call();
+        assert_eq!(curl(&sent, &to), None, "nothing was kept");
+        sent.headers.insert("apikey", HeaderValue::from_static("(masked)"));
+        sent.headers.insert(HOST, HeaderValue::from_static("bank.example"));
+        sent.body = "{\"a\":\"it's\"}".into();
+        assert_eq!(
+            curl(&sent, &to).unwrap(),
+            "curl -i --cacert /ca.pem -X POST https://bank.example/accounts/v2.0/statement -H 'apikey: (masked)' \
+             --data-raw '{\"a\":\"it'\\''s\"}'"
+        );
+        sent.body = vec![b' '; MOST + 1].into();
+        assert_eq!(curl(&sent, &to), None, "its body is too long for a command");
+    }
+
+    #[test]
+    fn long_bodies_are_cut() {
+        let mut sent = call();
+        sent.answer = "é".repeat(MOST + 1).into();
+        let text = answer(&sent);
+        assert!(text.starts_with("200\n\né") && text.ends_with("é\n… 8002 bytes in all"), "{text}");
+        assert_eq!(request(&sent), "POST /accounts/v2.0/statement");
+    }
+}
