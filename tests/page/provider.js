@@ -9,7 +9,7 @@ const { until } = require("./browser.js");
 
 /** Starts `bankrail provider` with demo customers in a new folder. */
 async function startProvider(program, data) {
-  const listen = ["--listen", "127.0.0.1:0"];
+  const listen = ["--listen", "127.0.0.1:0", "--control", "127.0.0.1:0"];
   const child = spawn(program, ["provider", "--data", data, ...listen], { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => { said += bytes; });

@@ -6,7 +6,7 @@ const path = require("node:path");
 const { until } = require("./browser.js");
 const { accessible, fits } = require("./checks.js");
 
-const VIEWS = ["Overview", "Calls", "Outbox", "Endpoints", "Customers", "Accounts"];
+const VIEWS = ["Overview", "Calls", "Outbox", "Endpoints", "Customers", "Accounts", "Control"];
 
 async function check(browser, provider, shots, axe) {
   const origin = new URL(provider.link).origin;
@@ -20,7 +20,9 @@ async function check(browser, provider, shots, axe) {
   await callsAppear(tab, provider, shots);
   await linksLead(tab);
   await commandsAreCopied(browser, tab, origin);
+  if (provider.run) await callsAreRepeated(tab, origin, provider);
   if (provider.run) await commandsDoWhatTheySay(tab, origin, provider);
+  if (provider.run) await buttonsDoWhatTheySay(tab, origin, axe);
   await keyboard(tab, origin);
   await withoutScript(tab, origin);
   assert.deepEqual(tab.complaints, []);
@@ -138,7 +140,7 @@ async function commandsAreCopied(browser, tab, origin) {
 async function commandsDoWhatTheySay(tab, origin, provider) {
   const command = async (does) => {
     const commands = await tab.value(`Array.from(document.querySelectorAll(".commands > div"), (command) =>
-      [command.querySelector("dt").textContent, command.querySelector("code").textContent])`);
+      [command.querySelector("dt").textContent.trim(), command.querySelector("code").textContent])`);
     const found = commands.find(([name]) => name.startsWith(does));
     assert.ok(found, does + ": " + commands);
     return provider.run(found[1]);
@@ -169,6 +171,41 @@ async function commandsDoWhatTheySay(tab, origin, provider) {
     await tab.reload();
     return (await tab.count(".when")) > keys;
   });
+}
+
+/** The command of a call sends it again. */
+async function callsAreRepeated(tab, origin, provider) {
+  await tab.open(origin + "/calls?refused=yes");
+  await tab.click(".calls summary");
+  const texts = await tab.value("Array.from(document.querySelectorAll('.calls [open] pre'), (text) => text.innerText)");
+  assert.match(texts[0], /^POST \/v1.0\/auth\n[^]*apikey: \(masked\)\n[^]*\n\ngrant_type=client_credentials$/);
+  assert.match(texts[1], /^401\n[^]*x-requestkey: [^]*\n\n\{/);
+  assert.match(provider.run(await tab.text(".calls [open] code.command")), /^HTTP\/\S+ 401/);
+}
+
+/** Without a terminal: an endpoint is paused and resumed, the clock is stepped, a fault is ordered and ended. */
+async function buttonsDoWhatTheySay(tab, origin, axe) {
+  const press = (words) => tab.loads(() => tab.click(`button[value="${words}"]`));
+  await tab.open(origin + "/endpoints");
+  await press("outbox pause {}");
+  assert.equal(await tab.text(".cards .badge"), "stopped");
+  await tab.open(origin + "/");
+  await accessible(tab, axe, "what needs attention");
+  await press("outbox resume {}");
+  assert.equal(await tab.text(".cards .badge"), "running");
+  await tab.open(origin + "/control");
+  const before = Date.parse(await tab.text(".facts b"));
+  await tab.value("document.querySelector('[name=seconds]').value = '7200'");
+  await press("step-clock");
+  assert.ok(Date.parse(await tab.text(".facts b")) - before >= 7200000);
+  await tab.value("document.querySelector('[name=now]').value = 'real'");
+  await press("set-clock");
+  await tab.value("document.querySelector('[name=fault]').value = 'statement-500'");
+  await press("add-fault");
+  assert.match(await tab.text("main .line"), /statement-500/);
+  await accessible(tab, axe, "a fault");
+  await press("remove-fault");
+  assert.equal(await tab.count("main .line"), 0);
 }
 
 async function keyboard(tab, origin) {

@@ -136,7 +136,8 @@ pub(super) fn known(folders: &Folders, endpoint: &EndpointId) -> Result<(), Fail
     ))
 }
 
-fn intervention(reason: &str) -> Result<Intervention, Failure> {
+/// Who asks for something on this machine, and why.
+pub(super) fn intervention(reason: &str) -> Result<Intervention, Failure> {
     let wrong = |error: &dyn std::error::Error| Failure::unable(causes(error), "pass a shorter --reason");
     let name = ["USER", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
     let by = name.and_then(|name| name.parse().ok());

@@ -1,13 +1,16 @@
-//! The page for the people who run the provider: what it knows and what it does, read-only.
+//! The page for the people who run the provider: what it knows and what it does.
 //!
 //! - Every view is made on the server; the script only appends calls as they come and copies commands.
-//! - It changes nothing. What one may want to do next is shown as a command of this program.
-//! - It has no secret in it: no API key, no token, no private key, and no body of a message.
+//! - What one may want to do next is shown as a command of this program. If the provider runs with its control, some of
+//!   them are buttons too; otherwise the page changes nothing.
+//! - It has no secret in it: no API key, no token, no private key, and no body of a message. Calls have their bodies if
+//!   the provider runs with its control, which masks the secrets in them.
 
 mod accounts;
 mod assets;
 mod calls;
 mod command;
+mod control;
 mod customers;
 mod endpoints;
 mod error;
@@ -21,15 +24,16 @@ mod overview;
 mod tests;
 mod text;
 
+use self::control::Buttons;
 use self::error::PageError;
 use self::exchange::Destination;
 use self::guard::Guard;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{get, post};
 use bankrail::bank::{CustomerFolder, SqliteLedger};
-use bankrail::emulator::Calls;
+use bankrail::emulator::{Calls, Control};
 use bankrail::http::serve::Shutdown;
 use bankrail::mailbox::OutboxStore;
 use bankrail::service::delivery::Dispatcher;
@@ -45,6 +49,8 @@ pub(crate) struct PageData {
     pub(crate) ledger: SqliteLedger,
     pub(crate) outbox: Arc<dyn OutboxStore>,
     pub(crate) dispatcher: Dispatcher,
+    /// What buttons are carried out with; without it there are none.
+    pub(crate) control: Option<Control>,
     /// The address of the provider.
     pub(crate) issuer: String,
     /// The folder of its data, and that of its configuration if this is another one: the commands name them.
@@ -59,6 +65,7 @@ struct Shared {
     data: PageData,
     /// Where calls are sent again.
     destination: Arc<Destination>,
+    buttons: Option<Buttons>,
     since: Timestamp,
     /// One permit for each stream of events.
     streams: Arc<Semaphore>,
@@ -75,7 +82,9 @@ pub(crate) fn router(data: PageData, token: &str) -> Router {
     let ca = data.config.as_ref().unwrap_or(&data.data).join("ca.pem");
     let ca = ca.exists().then(|| std::path::absolute(&ca).unwrap_or(ca).to_string_lossy().into_owned());
     let destination = Arc::new(Destination { issuer: data.issuer.clone(), ca });
-    let page = Arc::new(Shared { data, destination, since: SystemClock.now(), streams });
+    let buttons =
+        data.control.clone().map(|control| Buttons { control, token: guard::derived("button", token).into() });
+    let page = Arc::new(Shared { data, destination, buttons, since: SystemClock.now(), streams });
     let views = Router::new()
         .route("/", get(overview::show))
         .route("/calls", get(calls::show))
@@ -86,7 +95,9 @@ pub(crate) fn router(data: PageData, token: &str) -> Router {
         .route("/customers", get(customers::list))
         .route("/customers/{code}", get(customers::show))
         .route("/accounts", get(accounts::list))
-        .route("/accounts/{account}", get(accounts::show));
+        .route("/accounts/{account}", get(accounts::show))
+        .route("/control", get(control::show))
+        .route(control::PATH, post(control::act));
     let assets = assets::ASSETS
         .into_iter()
         .fold(views, |views, (path, kind, text)| views.route(path, get(async move || ([(CONTENT_TYPE, kind)], text))));

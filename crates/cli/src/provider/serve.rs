@@ -151,7 +151,8 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         tokio::spawn(Server::without_tls(listener, Operations::new(health), ServerOptions::new()).run(pending()));
         output.line(format_args!("operations     http://{address}/readyz"))?;
     }
-    if let Some(address) = arguments.control {
+    #[cfg_attr(not(feature = "page"), expect(unused_variables, reason = "the page alone uses it"))]
+    let control = if let Some(address) = arguments.control {
         if !address.ip().is_loopback() && !arguments.control_beyond_loopback {
             return Err(Failure::unable(
                 format_args!("--control: expected a loopback address, found {address}"),
@@ -172,7 +173,10 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
         let server = Server::without_tls(listener, control.router(access.token), ServerOptions::new());
         tokio::spawn(server.run(shutdown.clone().wanted()));
         output.line(format_args!("control        {}, token in {}", access.url, access.file.display()))?;
-    }
+        Some(control)
+    } else {
+        None
+    };
     #[cfg(feature = "page")]
     if let settings::WantedPage::At(address) = arguments.page {
         let (listener, address) = listen(address, "--page").await?;
@@ -182,6 +186,7 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
             ledger,
             outbox,
             dispatcher: dispatcher.clone(),
+            control,
             issuer: issuer.clone(),
             data: folders.root().to_owned(),
             config: folders.other_config(),

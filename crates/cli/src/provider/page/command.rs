@@ -7,6 +7,14 @@ use std::path::Path;
 pub(super) struct Command {
     pub(super) does: &'static str,
     pub(super) line: String,
+    pub(super) button: Option<Button>,
+}
+
+/// What a button sends in place of a command.
+pub(super) struct Button {
+    pub(super) token: String,
+    pub(super) task: &'static str,
+    pub(super) about: String,
 }
 
 /// What a command does, and its words after `bankrail provider`, with `{}` for what it is about.
@@ -36,7 +44,9 @@ impl Shared {
             line.push(' ');
             line.push_str(&quoted(if word == "{}" { about } else { word }));
         }
-        Command { does, line }
+        let token = self.buttons.as_ref().and_then(|buttons| buttons.token_of((does, words)));
+        let button = token.map(|token| Button { token: token.to_owned(), task: words, about: about.to_owned() });
+        Command { does, line, button }
     }
 }
 

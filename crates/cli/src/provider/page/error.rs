@@ -10,6 +10,8 @@ use bankrail::values::StoreError;
 pub(super) enum PageError {
     /// Nothing exists at this address.
     NotFound,
+    /// What a button says was not done: why.
+    NotDone(String),
     /// The store or directory that the view shows failed.
     Store(StoreError),
 }
@@ -37,6 +39,12 @@ impl IntoResponse for PageError {
                 "There is nothing at this address.".to_owned(),
                 "It may have been removed or forgotten since the link to it was made.",
             ),
+            Self::NotDone(why) => (
+                StatusCode::CONFLICT,
+                "Not done",
+                crate::text::shown(&why).into_owned(),
+                "Go back, and change what you asked for.",
+            ),
             Self::Store(error) => {
                 let causes = crate::failure::causes(&error);
                 tracing::error!(error = %causes, "the page could not be made");
@@ -60,6 +68,10 @@ impl Refused {
     pub(super) const TOKEN: Self = Self {
         what: "This page needs the link that bankrail provider printed when it started.",
         next: "Copy the whole link, with its token, to the address bar. After a restart there is a new one.",
+    };
+    pub(super) const BUTTON: Self = Self {
+        what: "This button was not pressed on the page of this provider.",
+        next: "Reload the page, and press the button again. After a restart, open the new link first.",
     };
     pub(super) const HOST: Self = Self {
         what: "This page is shown through a loopback address only.",

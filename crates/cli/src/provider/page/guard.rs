@@ -1,6 +1,7 @@
 //! Who may see the page, and what a browser may do with it.
 
 use super::assets;
+use super::control;
 use super::error::Refused;
 use axum::extract::{Query, Request, State};
 use axum::http::header::{
@@ -38,12 +39,8 @@ struct Link {
 
 impl Guard {
     pub(super) fn new(token: &str) -> Self {
-        // The cookie opens the page as the token does, and does not reveal the token.
-        let hash = |purpose: &str| {
-            let hash = Sha256::new().chain_update(purpose).chain_update([0]).chain_update(token).finalize();
-            hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-        };
-        let (mut name, cookie) = (hash("cookie name"), hash("cookie"));
+        // The cookie opens the page as the token does.
+        let (mut name, cookie) = (derived("cookie name", token), derived("cookie", token));
         name.truncate(12);
         Self { token: token.into(), cookie_name: format!("bankrail-{name}"), cookie: cookie.into() }
     }
@@ -60,8 +57,13 @@ impl Guard {
         if !is_for_loopback(uri, headers) {
             return Some(Refused::HOST.into_response());
         }
-        if request.method() != Method::GET {
-            return Some((StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")], "the page is read-only\n").into_response());
+        let is_button = request.method() == Method::POST && uri.path() == control::PATH;
+        if request.method() != Method::GET && !is_button {
+            return Some((StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")], "expected GET\n").into_response());
+        }
+        // Browsers say so themselves, and no site can change it.
+        if is_button && headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin") {
+            return Some(Refused::BUTTON.into_response());
         }
         // The page of a refusal has the style of the others.
         if assets::is_asset(uri.path()) {
@@ -82,6 +84,12 @@ impl Guard {
         let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict");
         (StatusCode::SEE_OTHER, [(LOCATION, "/"), (SET_COOKIE, &cookie)]).into_response()
     }
+}
+
+/// A secret for one purpose, which does not reveal the token that it is made of.
+pub(super) fn derived(purpose: &str, token: &str) -> String {
+    let hash = Sha256::new().chain_update(purpose).chain_update([0]).chain_update(token).finalize();
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Answers what the page itself does not, and sets the headers of all answers.

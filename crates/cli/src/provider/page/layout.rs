@@ -11,13 +11,14 @@ use serde::Deserialize;
 pub(super) const ROWS: usize = 50;
 
 /// The sections, with the links to them at the top.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 7] = [
     ("/", "Overview"),
     ("/calls", "Calls"),
     ("/outbox", "Outbox"),
     ("/endpoints", "Endpoints"),
     ("/customers", "Customers"),
     ("/accounts", "Accounts"),
+    ("/control", "Control"),
 ];
 
 /// The top of a page.

@@ -94,7 +94,7 @@ struct EntryRow {
     summary: OutboxSummary,
     last: Option<DeliveryRecord>,
     next: Next,
-    resend: Option<Command>,
+    commands: Vec<Command>,
 }
 
 impl EntryRow {
@@ -107,7 +107,8 @@ impl EntryRow {
     ) -> Self {
         let is_dead = summary.state == OutboxState::DeadLetter;
         let resend = is_dead.then(|| shared.command(RESEND_ENTRY, &summary.id.to_string()));
-        Self { next: endpoints.next(&summary, now), summary, last, resend }
+        let commands = resend.into_iter().collect();
+        Self { next: endpoints.next(&summary, now), summary, last, commands }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The page as a browser sees it, over a loopback connection.
 
+mod control;
 mod crawl;
 mod events;
 mod guard;

@@ -2,15 +2,18 @@
 
 use crate::provider::page::{PageData, router};
 use bankrail::bank::{Booking, BookingKind, CustomerFolder, DirectoryFollower, SqliteLedger};
-use bankrail::emulator::{Call, Calls, Endpoint};
+use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
+use bankrail::emulator::{
+    BankClock, Call, Calls, Control, ControlOptions, Emulator, EmulatorOptions, Endpoint, Engines,
+};
 use bankrail::http::serve::{Server, Shutdown};
 use bankrail::mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner, LeaseRequest, OutboxEntry,
     OutboxStore,
 };
+use bankrail::rate_limit::{Limiter, Limits};
 use bankrail::service::delivery::{
-    Dispatcher, DispatcherOptions, Endpoints, SealFuture, SealPayload, Transport, TransportError, TransportErrorKind,
-    TransportFuture, TransportRequest,
+    SealFuture, SealPayload, Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
 };
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
@@ -42,6 +45,7 @@ pub(super) struct World {
     pub(super) ledger: SqliteLedger,
     pub(super) directory: Arc<CustomerFolder>,
     pub(super) folder: TempDir,
+    pub(super) clock: Arc<BankClock>,
 }
 
 /// What a browser gets.
@@ -52,6 +56,15 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    async fn read(mut stream: TcpStream) -> Self {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).await.unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Self { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
     /// The value of a header; the name in lower case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
@@ -67,6 +80,15 @@ impl World {
 
     /// As [`World::new`]; the account of the first customer has this name.
     pub(super) async fn with_name(name: &str) -> Self {
+        Self::made(name, false).await
+    }
+
+    /// As [`World::new`], with a control.
+    pub(super) async fn steered() -> Self {
+        Self::made("Operating account", true).await
+    }
+
+    async fn made(name: &str, is_steered: bool) -> Self {
         let folder = TempDir::new().unwrap();
         let customers = folder.path().join("customers");
         std::fs::create_dir(&customers).unwrap();
@@ -76,21 +98,31 @@ impl World {
         let store = SqliteStore::open_in_memory(Default::default()).unwrap();
         let ledger = SqliteLedger::new(store.clone());
         let outbox: Arc<dyn OutboxStore> = Arc::new(store.outbox());
-        let endpoints = Endpoints::new();
+        let clock = Arc::new(BankClock::new());
+        let engines = Engines {
+            directory: directory.clone(),
+            ledger: Arc::new(ledger.clone()),
+            tokens: Arc::new(store.clone()),
+            outbox: outbox.clone(),
+            transport: Arc::new(Nobody),
+        };
+        let verifier = Verifier::new(Audience::parse("https://127.0.0.1:18100").unwrap(), VerifierOptions::new());
+        let options = EmulatorOptions::new().clock(clock.clone());
+        let emulator = Arc::new(Emulator::new(engines, verifier, options).unwrap());
+        let limiter = Arc::new(Limiter::new(Limits::new(), Arc::new(store)));
+        let control = Control::new(emulator.clone(), clock.clone(), limiter, ControlOptions::new());
         let mut follower = DirectoryFollower::new()
             .accounts(Arc::new(ledger.clone()))
-            .endpoints(endpoints.clone(), |_| -> Arc<dyn SealPayload> { Arc::new(Nobody) });
+            .endpoints(emulator.endpoints().clone(), |_| -> Arc<dyn SealPayload> { Arc::new(Nobody) });
         follower.apply(&directory.book()).await.unwrap();
-        let clock = Arc::new(SystemClock);
-        let dispatcher =
-            Dispatcher::new(outbox.clone(), endpoints, Arc::new(Nobody), clock, DispatcherOptions::new()).unwrap();
         let calls = Calls::new(500);
         let data = PageData {
             calls: calls.clone(),
             directory: directory.clone(),
             ledger: ledger.clone(),
             outbox: outbox.clone(),
-            dispatcher,
+            dispatcher: emulator.dispatcher().clone(),
+            control: is_steered.then_some(control),
             issuer: "https://127.0.0.1:18100".to_owned(),
             data: folder.path().join("my data"),
             config: None,
@@ -99,7 +131,7 @@ impl World {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(Server::without_tls(listener, router(data, TOKEN), Default::default()).run(pending()));
-        Self { address, calls, outbox, ledger, directory, folder }
+        Self { address, calls, outbox, ledger, directory, folder, clock }
     }
 
     /// Calls, entries and messages in every state, with this text wherever somebody else chooses one.
@@ -183,13 +215,16 @@ impl World {
 
     /// Sends a request with these headers, and those that every browser sends.
     pub(super) async fn ask(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> Answer {
-        let mut stream = self.open(method, target, headers).await;
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).await.unwrap();
-        let text = String::from_utf8(bytes).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Answer { status, head: head.to_owned(), body: body.to_owned() }
+        Answer::read(self.open(method, target, headers).await).await
+    }
+
+    /// Sends a form as the page's buttons do, with these headers.
+    pub(super) async fn press(&self, form: &str, headers: &[(&str, &str)]) -> Answer {
+        let length = form.len().to_string();
+        let own = [("Content-Type", "application/x-www-form-urlencoded"), ("Content-Length", &*length)];
+        let mut stream = self.open("POST", "/do", &[&own, headers].concat()).await;
+        stream.write_all(form.as_bytes()).await.unwrap();
+        Answer::read(stream).await
     }
 
     pub(super) async fn open(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> TcpStream {
