@@ -1,6 +1,7 @@
 //! The bank's messages to its customers, as the control sends them.
 
 use super::{Arguments, Control, ControlError};
+use crate::ids::Ids;
 use crate::story::{MandateStory, PaymentStory};
 use crate::webhook::{Webhook, fresh_headers, read_any};
 use crate::webhooks::dispatcher_options;
@@ -14,13 +15,36 @@ use std::time::Duration;
 
 type Life = fn(u64, Timestamp) -> Vec<Webhook>;
 
-const STORIES: [(&str, Life); 5] = [
+const STORIES: [(&str, Life); 11] = [
     ("mandate", MandateStory::life),
     ("mandate-declined", MandateStory::declined_life),
     ("mandate-expired", MandateStory::expired_life),
+    ("mandate-amended", MandateStory::amended_life),
+    ("mandate-ported", MandateStory::ported_life),
+    ("mandate-queried", MandateStory::queried_life),
     ("payment", PaymentStory::life),
+    ("payment-same-day", PaymentStory::same_day_life),
+    ("payment-delayed", PaymentStory::delayed_life),
     ("payment-rejected", PaymentStory::rejected_life),
+    ("bad-day", bad_day),
 ];
+
+/// What goes wrong on one day: payments that are rejected and delayed, a mandate that is declined, one that expires, and
+/// a case that is opened again.
+fn bad_day(seed: u64, start: Timestamp) -> Vec<Webhook> {
+    let lives: [Life; 6] = [
+        PaymentStory::rejected_life,
+        MandateStory::declined_life,
+        PaymentStory::rejected_life,
+        MandateStory::queried_life,
+        PaymentStory::delayed_life,
+        MandateStory::expired_life,
+    ];
+    let told = lives.iter().zip(0..).flat_map(|(life, other)| life(seed.wrapping_add(other), start));
+    let mut told: Vec<Webhook> = told.collect();
+    told.sort_by_key(|webhook| webhook.message.creation_date_time());
+    told
+}
 
 /// How long ago a story began: each has a message a day.
 const STORY: Duration = Duration::from_secs(10 * 24 * 3600);
@@ -45,7 +69,13 @@ impl Control {
         let webhooks = match (arguments.object("message"), life) {
             (Some(message), None) => vec![read_any(message.as_bytes()).ok_or_else(wrong)?.into()],
             (None, Some(life)) => {
-                life(arguments.number("seed").unwrap_or_default(), self.0.clock.now().saturating_sub(STORY))
+                let seed = arguments.number("seed").unwrap_or_default();
+                let mut told = life(seed, self.0.clock.now().saturating_sub(STORY));
+                if arguments.flag("shuffled") {
+                    let ids = Ids::new(seed);
+                    told.sort_by_cached_key(|_| ids.number());
+                }
+                told
             }
             _ => return Err(ControlError::Wrong("expected either a message or a story".to_owned())),
         };

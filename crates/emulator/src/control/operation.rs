@@ -178,8 +178,10 @@ operations! {
     Send = "send" {
         "endpoint" Text required, "The endpoint.";
         "message" Object, "The message.";
-        "story" Text, "In place of a message: mandate, mandate-declined, mandate-expired, payment or payment-rejected.";
+        "story" Text, "In place of a message: mandate, mandate-declined, mandate-expired, mandate-amended, \
+            mandate-ported, mandate-queried, payment, payment-same-day, payment-delayed, payment-rejected or bad-day.";
         "seed" Number, "Which story: the same number, the same identifiers.";
+        "shuffled" Flag, "In an order that the seed decides.";
     }
     /// Delivers a message once more, under the same message id: one that was delivered at once, a dead letter when its
     /// turn comes.

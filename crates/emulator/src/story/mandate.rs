@@ -7,9 +7,9 @@ use bankrail_webhook::history::MandateState;
 use bankrail_webhook::message::query_notification::ReminderCount;
 use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{
-    ActionId, ActionStatus, ActionType, AmendedDebtor, Amendment, CaseType, MandateActionOutcome, MandateDetails,
-    MandateId, MandateNotification, MandateStatus, OutcomeStatus, QueryNotification, ResolutionEvent, StatusChange,
-    StatusChangeCode, Trigger,
+    ActionId, ActionStatus, ActionType, AmendedDebtor, Amendment, BilateralAmendment, CaseType, MandateActionOutcome,
+    MandateDetails, MandateId, MandateNotification, MandateStatus, OutcomeStatus, QueryNotification, ResolutionEvent,
+    StatusChange, StatusChangeCode, Trigger,
 };
 use std::sync::Arc;
 
@@ -36,14 +36,15 @@ pub struct MandateStory {
     id: MandateId,
     registered: Timestamp,
     state: MandateState,
-    creation: Option<Creation>,
+    creation: Option<Asked>,
+    amendment: Option<Asked>,
     case: Option<Case>,
     cases: u32,
 }
 
-/// The request that created the mandate.
+/// A request of the biller, which waits for the payer or has ended.
 #[derive(Clone, Debug)]
-struct Creation {
+struct Asked {
     request: OriginalRequest,
     request_id: HyphenatedUuid,
     action: ActionId,
@@ -54,6 +55,7 @@ struct Creation {
 struct Case {
     id: String,
     reminders: u32,
+    is_reopened: bool,
 }
 
 impl MandateStory {
@@ -63,7 +65,8 @@ impl MandateStory {
         let teller = Teller::new(seed, clock);
         let registered = teller.now();
         let id = MandateId::from_uuid(teller.ids.timed(registered)).expect("a UUID of version 1");
-        Self { teller, id, registered, state: MandateState::Unknown, creation: None, case: None, cases: 0 }
+        let state = MandateState::Unknown;
+        Self { teller, id, registered, state, creation: None, amendment: None, case: None, cases: 0 }
     }
 
     /// A whole life, a message a day: created, confirmed, its outcome completed, amended and queried by the payer,
@@ -101,6 +104,49 @@ impl MandateStory {
         Self::told(seed, start, &[Self::created, Self::expired, Self::creation_completed])
     }
 
+    /// The life of a mandate that the biller amends twice: the payer confirms the one and declines the other.
+    #[must_use]
+    pub fn amended_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
+        Self::told(
+            seed,
+            start,
+            &[
+                Self::created,
+                Self::confirmed_by_payer,
+                Self::amendment_asked,
+                Self::amendment_confirmed_by_payer,
+                Self::amendment_completed,
+                Self::amendment_asked,
+                Self::amendment_declined_by_payer,
+                Self::amendment_completed,
+            ],
+        )
+    }
+
+    /// The life of a mandate that the payer moves to another account.
+    #[must_use]
+    pub fn ported_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
+        Self::told(seed, start, &[Self::created, Self::confirmed_by_payer, Self::ported, Self::cancelled_by_payer])
+    }
+
+    /// The life of a mandate about which the payer asks: two reminders, and the case is opened again.
+    #[must_use]
+    pub fn queried_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
+        Self::told(
+            seed,
+            start,
+            &[
+                Self::created,
+                Self::confirmed_by_payer,
+                Self::queried,
+                Self::reminded,
+                Self::reminded,
+                Self::query_reopened,
+                Self::reminded,
+            ],
+        )
+    }
+
     fn told(seed: u64, start: Timestamp, steps: &[fn(&mut Self) -> Webhook]) -> Vec<Webhook> {
         let clock = Arc::new(ManualClock::new(start));
         let mut story = Self::new(seed, clock.clone());
@@ -126,8 +172,7 @@ impl MandateStory {
     #[track_caller]
     pub fn created(&mut self) -> Webhook {
         self.only(&[MandateState::Unknown], "created");
-        let (request, request_id, action) = (self.teller.request(), self.teller.ids.uuid(), self.action());
-        self.creation = Some(Creation { request, request_id, action, status: ActionStatus::Pending });
+        self.creation = Some(self.asked());
         self.state = MandateState::Created;
         self.creation_outcome()
     }
@@ -186,6 +231,65 @@ impl MandateStory {
         let notification = self.notification(Trigger::AmendedUnilaterally, self.action());
         let notification = notification.mandate_status(self.status()).details(amendment);
         Webhook::new(notification, self.teller.notifying())
+    }
+
+    /// The biller's amendment waits for the payer: an outcome `AMND`, `PEND`.
+    ///
+    /// # Panics
+    /// If the mandate is neither active nor suspended, or another amendment waits.
+    #[track_caller]
+    pub fn amendment_asked(&mut self) -> Webhook {
+        self.only(&[MandateState::Active, MandateState::Suspended], "amended");
+        assert!(!self.amendment_waits(), "an amendment waits for the payer");
+        self.amendment = Some(self.asked());
+        self.amendment_outcome()
+    }
+
+    /// The payer confirms the amendment: `MAMC`.
+    ///
+    /// # Panics
+    /// If no amendment waits for the payer.
+    #[track_caller]
+    pub fn amendment_confirmed_by_payer(&mut self) -> Webhook {
+        self.amendment_ended(Trigger::AmendmentConfirmed, ActionStatus::Completed)
+    }
+
+    /// The payer declines the amendment: `MAMD`.
+    ///
+    /// # Panics
+    /// If no amendment waits for the payer.
+    #[track_caller]
+    pub fn amendment_declined_by_payer(&mut self) -> Webhook {
+        self.amendment_ended(Trigger::AmendmentDeclined, ActionStatus::Declined)
+    }
+
+    /// The payer did not answer the amendment in time: `MAMX`.
+    ///
+    /// # Panics
+    /// If no amendment waits for the payer.
+    #[track_caller]
+    pub fn amendment_expired(&mut self) -> Webhook {
+        self.amendment_ended(Trigger::AmendmentExpired, ActionStatus::TimedOut)
+    }
+
+    /// The outcome of the amendment after its end, moved on from `PEND`.
+    ///
+    /// # Panics
+    /// If no amendment has ended.
+    #[track_caller]
+    pub fn amendment_completed(&mut self) -> Webhook {
+        assert!(!self.amendment_waits(), "an amendment that waits for the payer is not completed");
+        self.amendment_outcome()
+    }
+
+    /// The mandate is moved to another account of the payer: an outcome `PORT`, `CMPL`.
+    ///
+    /// # Panics
+    /// If the mandate is neither active nor suspended.
+    #[track_caller]
+    pub fn ported(&mut self) -> Webhook {
+        self.only(&[MandateState::Active, MandateState::Suspended], "ported");
+        self.done(ActionType::Port)
     }
 
     /// The payer suspends the mandate: `MSCH`, `SUSP`.
@@ -256,8 +360,8 @@ impl MandateStory {
     pub fn queried(&mut self) -> Webhook {
         assert!(self.creation.is_some(), "a mandate that is {:?} cannot be queried", self.state);
         self.cases += 1;
-        let case =
-            Case { id: format!("CASE-{:06}-{}", self.teller.ids.number() % 1_000_000, self.cases), reminders: 0 };
+        let id = format!("CASE-{:06}-{}", self.teller.ids.number() % 1_000_000, self.cases);
+        let case = Case { id, reminders: 0, is_reopened: false };
         let query = self.query(&case);
         self.case = Some(case);
         query
@@ -277,9 +381,31 @@ impl MandateStory {
         query
     }
 
+    /// The payer is not content with the resolution of the last query: the case is opened again, without reminders.
+    ///
+    /// # Panics
+    /// If there is no query.
+    #[track_caller]
+    pub fn query_reopened(&mut self) -> Webhook {
+        let mut case = self.case.take().expect("a query before it is opened again");
+        (case.reminders, case.is_reopened) = (0, true);
+        let query = self.query(&case);
+        self.case = Some(case);
+        query
+    }
+
     #[track_caller]
     fn only(&self, allowed: &[MandateState], what: &str) {
         assert!(allowed.contains(&self.state), "a mandate that is {:?} cannot be {what}", self.state);
+    }
+
+    fn asked(&self) -> Asked {
+        let (request, request_id, action) = (self.teller.request(), self.teller.ids.uuid(), self.action());
+        Asked { request, request_id, action, status: ActionStatus::Pending }
+    }
+
+    fn amendment_waits(&self) -> bool {
+        self.amendment.as_ref().is_some_and(|amendment| amendment.status == ActionStatus::Pending)
     }
 
     fn action(&self) -> ActionId {
@@ -321,6 +447,29 @@ impl MandateStory {
         Webhook::new(outcome, self.teller.answering(&creation.request))
     }
 
+    /// The outcome of the last amendment, with the status that it has reached.
+    #[track_caller]
+    fn amendment_outcome(&self) -> Webhook {
+        let amendment = self.amendment.as_ref().expect("an amendment before its outcome");
+        let outcome = self
+            .outcome(amendment.request_id, amendment.action)
+            .mandate_status(self.status())
+            .action_type(ActionType::Amend)
+            .action_status(amendment.status.clone());
+        Webhook::new(outcome, self.teller.answering(&amendment.request))
+    }
+
+    #[track_caller]
+    fn amendment_ended(&mut self, trigger: Trigger, status: ActionStatus) -> Webhook {
+        assert!(self.amendment_waits(), "no amendment waits for the payer");
+        let amendment = self.amendment.as_mut().expect("one that waits");
+        amendment.status = status;
+        let action = amendment.action;
+        let details = BilateralAmendment::new().additional_information("From the next invoice on".to_owned());
+        let notification = self.notification(trigger, action).mandate_status(self.status()).details(details);
+        Webhook::new(notification, self.teller.notifying())
+    }
+
     fn creation_ended(&mut self, trigger: Trigger, status: ActionStatus, state: MandateState) -> Webhook {
         let creation = self.creation.as_mut().expect("a mandate in this state was created");
         creation.status = status;
@@ -349,11 +498,16 @@ impl MandateStory {
 
     fn changed(&mut self, state: MandateState) -> Webhook {
         self.state = state;
+        self.done(ActionType::StatusChange)
+    }
+
+    /// The outcome of a request that needs no payer.
+    fn done(&self, action_type: ActionType) -> Webhook {
         let request = self.teller.request();
         let outcome = self
             .outcome(self.teller.ids.uuid(), self.action())
             .mandate_status(self.status())
-            .action_type(ActionType::StatusChange)
+            .action_type(action_type)
             .action_status(ActionStatus::Completed);
         Webhook::new(outcome, self.teller.answering(&request))
     }
@@ -364,11 +518,12 @@ impl MandateStory {
         let id = case.id.parse().expect("a case of at most 20 characters");
         let query = QueryNotification::new(self.teller.now(), id, CaseType::Mandate, narrative, details);
         let query = match case.reminders {
-            0 => query.re_open_case_indication(false),
-            count => query
-                .reminder_count(count.to_string().parse::<ReminderCount>().expect("a count of two digits at most"))
-                .re_open_case_indication(false),
+            0 => query,
+            count => {
+                query.reminder_count(count.to_string().parse::<ReminderCount>().expect("a count of two digits at most"))
+            }
         };
+        let query = query.re_open_case_indication(case.is_reopened);
         Webhook::new(query, self.teller.notifying())
     }
 }

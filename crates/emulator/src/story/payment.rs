@@ -82,6 +82,22 @@ impl PaymentStory {
         Self::told(seed, start, |payment| payment.rejected("AM04"))
     }
 
+    /// The life of a payment that is settled on the day it was instructed.
+    #[must_use]
+    pub fn same_day_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
+        vec![Self::new(seed, Arc::new(ManualClock::new(start))).settled()]
+    }
+
+    /// The life of a payment whose settlement is delayed by a day.
+    #[must_use]
+    pub fn delayed_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
+        let clock = Arc::new(ManualClock::new(start));
+        let mut story = Self::new(seed, clock.clone());
+        let delayed = story.delayed();
+        clock.advance(BETWEEN);
+        vec![delayed, story.settled()]
+    }
+
     fn told(seed: u64, start: Timestamp, end: impl FnOnce(&mut Self) -> Webhook) -> Vec<Webhook> {
         let clock = Arc::new(ManualClock::new(start));
         let mut story = Self::new(seed, clock.clone());

@@ -13,11 +13,14 @@ fn start() -> Timestamp {
     "2026-03-02T00:00:00.000Z".parse().unwrap()
 }
 
-fn mandate_lives(seed: u64) -> [(Vec<Webhook>, MandateState); 3] {
+fn mandate_lives(seed: u64) -> [(Vec<Webhook>, MandateState); 6] {
     [
         (MandateStory::life(seed, start()), MandateState::Cancelled),
         (MandateStory::declined_life(seed, start()), MandateState::Cancelled),
         (MandateStory::expired_life(seed, start()), MandateState::Cancelled),
+        (MandateStory::amended_life(seed, start()), MandateState::Active),
+        (MandateStory::ported_life(seed, start()), MandateState::Cancelled),
+        (MandateStory::queried_life(seed, start()), MandateState::Active),
     ]
 }
 
@@ -71,21 +74,27 @@ fn the_state_of_a_story_is_that_of_the_history() {
 
 #[test]
 fn a_payments_history_reaches_its_end() {
-    let lives = [PaymentStory::life(7, start()), PaymentStory::rejected_life(7, start())];
-    for (life, end) in lives.into_iter().zip([PaymentState::Settled, PaymentState::Rejected]) {
+    for (life, count, end) in [
+        (PaymentStory::life(7, start()), 3, PaymentState::Settled),
+        (PaymentStory::rejected_life(7, start()), 3, PaymentState::Rejected),
+        (PaymentStory::same_day_life(7, start()), 1, PaymentState::Settled),
+        (PaymentStory::delayed_life(7, start()), 2, PaymentState::Settled),
+    ] {
         let mut history = PaymentHistory::new();
         for webhook in &life {
             let Message::PaymentOutcome(outcome) = &webhook.message else { panic!("{webhook:?}") };
             assert_eq!(history.apply(outcome), Observation::Advanced);
         }
-        assert_eq!((life.len(), history.state(), history.conflicting_statuses().count()), (3, end, 0));
+        assert_eq!((life.len(), history.state(), history.conflicting_statuses().count()), (count, end, 0));
     }
 }
 
 #[test]
 fn each_message_can_be_sent_and_is_a_message_of_its_own() {
     let lives = mandate_lives(7).map(|(life, _)| life).into_iter();
-    for life in lives.chain([PaymentStory::life(8, start()), PaymentStory::rejected_life(8, start())]) {
+    let payments: [fn(u64, Timestamp) -> Vec<Webhook>; 4] =
+        [PaymentStory::life, PaymentStory::rejected_life, PaymentStory::same_day_life, PaymentStory::delayed_life];
+    for life in lives.chain(payments.map(|life| life(8, start()))) {
         let (mut ids, mut last) = (BTreeSet::<HyphenatedUuid>::new(), None);
         let mut keys: Vec<DuplicateKey> = Vec::new();
         for webhook in &life {
