@@ -21,6 +21,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// How many times a message of a flood is sent.
 const FLOOD: usize = 50;
 
+/// How many sealed messages with a fault are known at once. A shutdown can leave one that is never sent.
+const MOST_SEALED: usize = 1000;
+
 /// The faults of deliveries that are sealed and not sent yet, by the sealed text.
 #[derive(Debug)]
 pub(crate) struct WebhookFaults {
@@ -58,6 +61,9 @@ impl SealPayload for FaultySealer {
                 None => None,
             };
             let mut kept = self.faults.sealed.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() >= MOST_SEALED {
+                kept.clear();
+            }
             kept.insert(sealed.clone(), (fault, other));
             Ok(sealed)
         })
