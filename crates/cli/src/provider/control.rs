@@ -64,6 +64,8 @@ impl Access {
 #[derive(Debug)]
 pub(super) struct Order {
     operation: Operation,
+    /// The file that has all that it is given.
+    json: Option<String>,
     given: Vec<(&'static str, MemberKind, String)>,
 }
 
@@ -78,7 +80,7 @@ impl FromArgMatches for Order {
             let value = matches.get_one::<String>(member.name);
             given.extend(value.map(|value| (member.name, member.kind, value.clone())));
         }
-        Ok(Self { operation, given })
+        Ok(Self { operation, json: matches.try_get_one("json").ok().flatten().cloned(), given })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -104,6 +106,9 @@ fn described(operation: Operation) -> Command {
     let needed: String = needed.map(|member| format!(" --{} …", member.name.replace('_', "-"))).collect();
     let command = Command::new(name).about(about);
     let command = command.after_help(format!("Example:\n  bankrail provider control {name}{needed}"));
+    let json = Arg::new("json").long("json").value_name("FILE").exclusive(true);
+    let json = json.help("All of it as one JSON object, such as of a program; - for standard input");
+    let command = if operation.members().is_empty() { command } else { command.arg(json) };
     operation.members().iter().fold(command, |command, member| {
         let arg = Arg::new(member.name).long(member.name.replace('_', "-")).help(member.about.trim_end_matches('.'));
         command.arg(match member.kind {
@@ -128,7 +133,11 @@ pub(super) async fn run(order: &Order, folders: &Folders, output: &mut Output) -
     let next = format!("bankrail provider control {} --help", order.operation.name());
     let wrong = |error: ControlError| Failure::unable(error, format_args!("{next} says what fits"));
     let given = given.iter().map(|(name, value)| (*name, value.as_str()));
-    let (status, said) = ask(&access, &Arguments::from_texts(order.operation, given).map_err(wrong)?).await?;
+    let arguments = match &order.json {
+        Some(file) => Arguments::from_json(order.operation, &input::read(file, MOST)?),
+        None => Arguments::from_texts(order.operation, given),
+    };
+    let (status, said) = ask(&access, &arguments.map_err(wrong)?).await?;
     if status.is_success() {
         output.line(format_args!("{said:#}"))?;
         return Ok(Outcome::Fine);
