@@ -18,10 +18,13 @@ import bank as foreign  # noqa: E402
 # Fault, its row, and the rows that depend on it.
 PROVIDER_CASES = [
     # Who asks: rows of the assertion and of the token request.
-    ("any-key", "S20.17", {"S8.20", "S8.21"}),
+    ("any-key", "S20.17", {"S8.1", "S8.20", "S8.21"}),
     ("alg-none", "S8.3", set()),
     ("alg-hs256", "S8.3", set()),
     ("alg-ps256", "S8.3", set()),
+    # alg none has no signature at all.
+    ("short-signature", "S8.20", {"S8.3"}),
+    ("padding", "S8.1", set()),
     ("any-typ", "S8.5", set()),
     ("expired", "S8.13", set()),
     ("exp-cap", "S8.15", set()),
@@ -75,6 +78,7 @@ PROVIDER_CASES = [
     ("cursor-always", "S4.11", set()),
     ("more-text", "S4.14", set()),
     ("duplicate-member", "S19.21", set()),
+    ("more-early", "S4.15", set()),
     ("lost", "S4.15", set()),
     ("twice", "S6.24", set()),
     ("narrative-always", "S19.17", set()),
@@ -103,6 +107,7 @@ PROVIDER_CASES = [
     ("no-codes", "S6.28", set()),
     ("reference-type", "S6.29", {"S2.1"}),
     ("no-transaction-amount", "S6.30", {"S2.1"}),
+    ("detail-indicator", "S6.30", set()),
     ("no-issuer", "S6.32", set()),
 ]
 

@@ -1,9 +1,9 @@
-"""Receivers that share no code with this project: `receiver.py FOLDER [--port N] [--faults NAME,...]`.
+"""Receivers that share no code with this project: `receiver.py FOLDER [--port N] [--faults NAME,...] [--handled FILE]`.
 
 FOLDER holds the provider's keys as provider.pub.pem and large.pub.pem, the receivers' own as decryption.pem, and the
 certificate as server.pem with server-key.pem. `make_files` makes them all, and receiver.toml for the judge. It prints
 its port, and serves over HTTPS until it is killed. Messages are opened by joserfc; what SPEC.md says of them is written
-here.
+here. What it has handled it adds to FILE, as `bankrail conformance receiver --help` describes it.
 
 Without faults it follows SPEC.md, and refuses what a sensible receiver refuses. Each fault breaks one rule: see FAULTS.
 """
@@ -66,6 +66,8 @@ FAULTS = {
     "event": "refuses an event that it knows",
     "payment-key": "takes another outcome of a payment for a duplicate that contradicts",
     "order": "refuses what comes after the settlement",
+    "twice": "handles what it knows once more",
+    "last-wins": "takes the status that came last for the state",
     # Headers.
     "correlation": "demands X-Correlation-Id",
     "attended": "refuses the priority ATTENDED",
@@ -461,8 +463,10 @@ def once(pairs):
 
 
 class Receivers:
-    def __init__(self, keys):
-        self.keys, self.lock = keys, threading.Lock()
+    def __init__(self, keys, handled):
+        self.keys, self.handled, self.lock = keys, handled, threading.Lock()
+        # The state of each payment and mandate, after what orders it: the step, or the time.
+        self.states = {}
         self.messages, self.events, self.settled, self.count = {}, {}, set(), 0
 
     def receive(self, kind, headers, body):
@@ -520,6 +524,8 @@ class Receivers:
             id = str(self.count)
         known = key if "reminder" in chosen else (key, content)
         known = message_id if "message-key" in chosen else known
+        if known not in self.messages or "twice" in chosen:
+            self.handle(kind, message_id, message)
         id = self.messages.setdefault(known, id)
         self.messages.setdefault(message_id, id)
         if "text" in chosen:
@@ -527,8 +533,29 @@ class Receivers:
         return 201 if "created" in chosen else 200, {"id": id, "status": "OK" if "status" in chosen else "RCVD"}
 
 
-def serve(folder, port):
-    receivers = Receivers(Keys(folder))
+    def handle(self, kind, message_id, message):
+        """Lists a message that is new, with the state of what it is about."""
+        steps = {"PDNG": 0, "ACSP": 1, "ACSC": 2, "RJCT": 2}
+        if kind == "payment":
+            about = message.get("instruction_identification") or message.get("uetr")
+            status = message["transaction_status"]
+            place = steps.get(status, -1)
+        else:
+            about = message.get("mandate_identification")
+            status, place = message.get("mandate_status"), message["creation_date_time"]
+        if about and status:
+            known = self.states.get(about)
+            if known is None or known[0] <= place or "last-wins" in chosen:
+                self.states[about] = (place, status)
+        state = self.states.get(about, (None, None))[1]
+        if self.handled:
+            line = json.dumps({"message_id": message_id, "about": about, "state": state})
+            with self.handled.open("a") as file:
+                file.write(line + "\n")
+
+
+def serve(folder, port, handled):
+    receivers = Receivers(Keys(folder), handled)
 
     class Handler(http.server.BaseHTTPRequestHandler):
         timeout = 20
@@ -622,13 +649,14 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--faults", default="")
+    parser.add_argument("--handled", type=pathlib.Path)
     arguments = parser.parse_args()
     chosen.update(filter(None, arguments.faults.split(",")))
     unknown = chosen - set(FAULTS)
     if unknown:
         sys.exit(f"unknown faults: {', '.join(sorted(unknown))}")
     warnings.simplefilter("ignore")
-    serve(arguments.folder, arguments.port)
+    serve(arguments.folder, arguments.port, arguments.handled)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ RECEIVER_CASES = [
     ("event", "S23.2"),
     ("payment-key", "S23.7"),
     ("order", "S23.18"),
+    ("twice", "S23.16"),
+    ("last-wins", "S23.18"),
     ("correlation", "S21.7"),
     ("attended", "S21.8"),
     ("request-key", "S21.9"),
@@ -88,7 +90,7 @@ ALSO = {
     "pending": {"S13.16", "S23.18"},
     "text": {"S10.1", "S10.2"},
     "one-id": {"S23.2", "S23.4", "S23.6", "S23.7", "S23.9", "S23.18", "S23.19", "S15.11"},
-    "message-key": {"S23.2", "S23.6", "S23.9", "S21.26"},
+    "message-key": {"S23.2", "S23.6", "S23.9", "S23.16", "S21.26"},
     "reminder": {"S15.11"},
     "message-id": {"S21.6", "S21.15", "S21.19"},
     "offset": {"S12.9", "S12.31", "S13.1", "S14.1", "S14.16", "S15.1"},
@@ -103,6 +105,7 @@ RUNS = [
     "none,unsigned,oaep256,gcm,jwk,large-key,header-members,id,correlation,attended,pending,trigger,narrative,latin,"
     "masked,variant,duplicate",
     "hmac,bare,rsa15,status,event,order",
+    "twice,last-wins",
     "pss,tag,text,payment-key",
     "request-key,bomb",
     "body",
@@ -120,13 +123,15 @@ LEAVES = {"bomb", "body", "deep", "request-key"}
 
 def judge(program, folder, faults):
     """The exit status, the rows and the whole output."""
-    command = [sys.executable, "-B", HERE / "receiver.py", folder, "--faults", faults]
+    handled = folder / f"{faults or 'none'}.jsonl"
+    command = [sys.executable, "-B", HERE / "receiver.py", folder, "--faults", faults, "--handled", handled]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
         try:
             url = f"https://localhost:{int(served.stdout.readline())}"
             by_clause = {fault for fault, id in RECEIVER_CASES if id != "-"}
             strict = [] if by_clause.intersection(faults.split(",")) else ["--strict"]
             command = [program, "conformance", "receiver", url, "--config", folder / "receiver.toml", "--json", *strict]
+            command += ["--handled", handled]
             done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         finally:
             served.kill()

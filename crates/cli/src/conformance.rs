@@ -20,7 +20,7 @@ use std::path::PathBuf;
 pub(crate) enum Command {
     /// Judge a customer's receivers by the clauses of the specification that can be seen from outside
     ///
-    /// Plays the provider: delivers some 500 messages over HTTPS, good ones and hostile ones, and prints a row for each
+    /// Plays the provider: delivers some 1,300 messages over HTTPS, good ones and hostile ones, and prints a row for each
     /// clause: its number in docs/conformance.md under the heading of SPEC.md, the verdict, and for a failure what was
     /// expected and what was found. Nothing is assumed about the language or the library behind the receivers.
     ///
@@ -44,13 +44,23 @@ pub(crate) enum Command {
         # encrypt_kid = \"customer-1\"\n  \
         roots = \"ca.pem\"                       # instead of the authorities of the system\n  \
         api_key = \"…\"                          # or BANKRAIL_API_KEY; without it none is sent\n  \
-        # api_key_header = \"apikey\"\n\n\
+        # api_key_header = \"apikey\"\n  \
+        # handled = \"handled.jsonl\"\n\n\
+        --handled names what the receivers list as handled, in the order of handling: one JSON object a line, or an \
+        array of them. What has no message_id or is another event than message is ignored. Without it, what a receiver \
+        makes of messages is not seen:\n\n  \
+        message_id  the X-Message-Id of the delivery that was handled\n  \
+        about       the mandate_identification, instruction_identification or uetr that it is about; one or an array\n  \
+        state       the state of that mandate or payment after it: its code, such as ACSC or CNCD\n  \
+        effect      repeated, if it was known and changed nothing\n  \
+        event       message; a journal may have others\n\n\
+        bankrail biller --json prints such a list.\n\n\
         Exit status: 0 if no row failed, 1 if one did, 2 if the receivers do not answer or the arguments are wrong, 3 \
         if no row failed and some were not run (0 with --allow-not-run).\n\n\
         Examples:\n  \
         bankrail conformance receiver https://localhost:9443 --sign provider/signing.pem \\\n    \
         --encrypt-to encryption.pub.pem --roots ca.pem --api-key KEY\n  \
-        bankrail conformance receiver --config receiver.toml --strict --junit receivers.xml"
+        bankrail conformance receiver --config receiver.toml --strict --junit receivers.xml --html receivers.html"
     )]
     Receiver(Box<receiver::Receiver>),
     /// Judge a provider by the clauses of the specification that can be seen from outside
@@ -66,18 +76,32 @@ pub(crate) enum Command {
     ///
     /// The last line says what to mend first. Without a token the rows that need one are not run.
     ///
-    /// "noted": the specification leaves it open, and it differs from what is usual. "not seen": this customer's
+    /// A row fails if a sentence of SPEC.md is broken. What differs from what is known of live services, and SPEC.md does
+    /// not say, is "noted", and fails with --strict. What is left open altogether is noted and never fails. "not seen": this customer's
     /// accounts or options show nothing to judge it by.
     ///
     /// The customer should be one for tests. Its accounts should have entries of today, one of them fast payments, one
     /// of them credits to virtual accounts. No secret, account number or name is printed; amounts are where they are
     /// wrong.
     #[command(
-        after_help = "Exit status: 0 if no row failed, 1 if one did, 2 if the provider cannot be reached or the \
+        after_help = "A booking of --book is one JSON object. It is booked when the command ends with 0 or the answer is a \
+        success. Six are ordered for today, two of them alike, and the statement is asked for two to four times more:\n\n  \
+        account       the account, one of those that are judged\n  \
+        amount        the amount in its currency, without a sign, such as 12.50\n  \
+        kind          fast_payment_in, fast_payment_out, transfer_in or transfer_out\n  \
+        narrative     the remittance text\n  \
+        counterparty  the name of the other party\n\n\
+        An order of --clock is the object {\"seconds\": N}: by so much the provider's clock is stepped ahead. Limits, tokens \
+        and statements follow it, and assertions are judged by the real time.\n\n\
+        Exit status: 0 if no row failed, 1 if one did, 2 if the provider cannot be reached or the \
         arguments are wrong, 3 if no row failed and some were not run for want of budget (0 with --allow-not-run).\n\n\
         Examples:\n  \
         bankrail conformance provider --connection demo/first --second-connection demo/second\n  \
         bankrail conformance provider --connection connection.toml --only S8 --only S20 --junit report.xml\n  \
+        bankrail conformance provider --connection demo/first --book \
+        'bankrail provider control book --json -'\n  \
+        bankrail conformance provider --connection demo/first --only S25 --limits --clock \
+        'bankrail provider control step-clock --json -'\n  \
         bankrail conformance provider --connection connection.toml --json > first.json\n  \
         bankrail conformance provider --connection connection.toml --rest-of first.json\n  \
         bankrail conformance provider --connection connection.toml --budget \
@@ -104,25 +128,40 @@ struct Printing {
     /// Write a JUnit XML file too; - for standard output, in place of the table
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Write an HTML page too, one file that loads nothing; - for standard output, in place of the table
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Print one JSON object in place of the table
     #[arg(long)]
     json: bool,
+    /// Let what SPEC.md does not say, and public documentation of live services does, fail too
+    #[arg(long)]
+    strict: bool,
+    /// Make ids, texts and amounts up as the run did whose report says this seed. Receivers know the messages of that run
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u32>,
 }
 
 impl Printing {
     /// Prints the judgement, and says how the command ends: with findings if a row failed, otherwise with
     /// [`Outcome::NotRun`] if one was not run and that is not allowed.
     fn print(&self, judgement: &Judgement, output: &mut Output) -> Result<Outcome, Failure> {
-        if let Some(path) = &self.junit {
+        let files = [&self.junit, &self.html];
+        let is_output = |path: &&PathBuf| path.as_os_str() == "-";
+        // Standard output is for one of them.
+        let taken = files.into_iter().flatten().filter(is_output).count();
+        if taken > 1 {
+            return Err(Failure::unable("--junit and --html: expected one of them on standard output", "name a file"));
+        }
+        for (path, report) in files.into_iter().zip([judgement.to_junit(), judgement.to_html()]) {
+            let Some(path) = path else { continue };
             let mut to = Destination::open(Some(path), output)?;
-            to.write_all(shown_lines(&judgement.to_junit()).as_bytes())?;
+            to.write_all(shown_lines(&report).as_bytes())?;
             to.finish()?;
         }
-        // Standard output is for one of them.
-        let is_taken = self.junit.as_ref().is_some_and(|path| path.as_os_str() == "-");
-        if !is_taken && self.json {
+        if taken == 0 && self.json {
             output.line(format_args!("{:#}", judgement.to_json()))?;
-        } else if !is_taken {
+        } else if taken == 0 {
             print_table(judgement, output)?;
         }
         Ok(match judgement.passed() {
@@ -174,6 +213,7 @@ fn failure(error: &JudgeError, unreachable: &str) -> Failure {
         JudgeError::Tls(_) => "pass certificates as PEM with --roots",
         JudgeError::Unreachable { .. } => unreachable,
         JudgeError::NoToken { .. } => "run it again an hour later",
+        JudgeError::Handled { .. } => "name a file, or an address that answers 200, with --handled",
         JudgeError::NoRows => "correct --only or --rest-of",
         JudgeError::ApiKey | JudgeError::Request(_) => "check the keys",
         _ => "try again",

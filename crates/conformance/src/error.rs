@@ -49,6 +49,12 @@ pub enum JudgeError {
         /// Why none was asked for.
         reason: String,
     },
+    /// The list of what the receivers have handled cannot be read.
+    #[error("what the receivers have handled cannot be read: {reason}")]
+    Handled {
+        /// What came in its place.
+        reason: String,
+    },
     /// No row is selected.
     #[error("expected rows to judge, found none")]
     NoRows,

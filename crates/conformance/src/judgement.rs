@@ -1,7 +1,8 @@
-//! All rows of a judgement: as text, as JSON, as JUnit XML.
+//! All rows of a judgement: as text, as JSON, as JUnit XML, as an HTML page.
 
 use crate::error::JudgeError;
 use crate::row::{Row, Verdict};
+use askama::Template;
 use bankrail_values::{Clock as _, SystemClock, Timestamp};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde_json::{Value, json};
@@ -17,6 +18,7 @@ pub struct Judgement {
     at: Timestamp,
     rows: Vec<Row>,
     blocked: Option<String>,
+    seed: u32,
 }
 
 /// Rows, by how their ids begin, in the order in which they are to be mended, and why.
@@ -41,12 +43,13 @@ impl Judgement {
         address: String,
         mut rows: Vec<Row>,
         blocked: Option<impl Into<String>>,
+        seed: u32,
     ) -> Result<Self, JudgeError> {
         if rows.is_empty() {
             return Err(JudgeError::NoRows);
         }
         rows.sort_by_key(Row::place);
-        Ok(Self { subject, address, at: SystemClock.now(), rows, blocked: blocked.map(Into::into) })
+        Ok(Self { subject, address, at: SystemClock.now(), rows, blocked: blocked.map(Into::into), seed })
     }
 
     bankrail_values::getters! { self;
@@ -96,12 +99,17 @@ impl Judgement {
         for name in ["passed", "failed", "noted", "not seen", "not run"] {
             let count = self.rows.iter().filter(|row| row.verdict.name() == name).count();
             line.push_str(&format!(", {count} {name}"));
+            let beyond = self.rows.iter().filter(|row| row.beyond && matches!(row.verdict, Verdict::Failed(_))).count();
+            if name == "failed" && beyond > 0 {
+                line.push_str(&format!(" ({beyond} of them beyond SPEC.md)"));
+            }
         }
+        line.push_str(&format!("; seed {}", self.seed));
         line
     }
 
-    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `mend_first`, and `rows` with `id`,
-    /// `heading`, `title`, `verdict`, `detail` and `seconds`.
+    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `seed`, `mend_first`, and `rows` with `id`,
+    /// `heading`, `title`, `beyond`, `verdict`, `detail` and `seconds`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
@@ -109,6 +117,7 @@ impl Judgement {
                 "id": row.id,
                 "heading": row.heading,
                 "title": row.title,
+                "beyond": row.beyond,
                 "verdict": row.verdict.name(),
                 "detail": row.verdict.detail(),
                 "seconds": row.took.as_secs_f64(),
@@ -119,28 +128,48 @@ impl Judgement {
             "address": self.address,
             "version": VERSION,
             "time": self.at.to_string(),
+            "seed": self.seed,
             "mend_first": self.mend_first(),
             "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
         })
     }
 
     /// A JUnit XML document: a suite for each heading, a case for each row. What was noted, not seen or not
-    /// run is skipped. Names stay the same from run to run; address, version and time are properties of the suites.
+    /// run is skipped. Names stay the same from run to run; address, version, time and
+    /// seed are properties of the suites.
     #[must_use]
     pub fn to_junit(&self) -> String {
         let mut report = Report::new(format!("bankrail conformance {}", self.subject));
-        for rows in self.rows.chunk_by(|one, next| one.heading == next.heading) {
-            let mut suite = TestSuite::new(rows.first().map_or("", |row| row.heading));
-            let (time, mend) = (self.at.to_string(), self.mend_first().unwrap_or_default());
-            for (name, value) in
-                [("address", &*self.address), ("version", VERSION), ("time", &time), ("mend_first", &mend)]
-            {
-                suite.add_property((name, value));
-            }
+        for (heading, rows) in self.headings() {
+            let mut suite = TestSuite::new(heading);
+            let (time, seed) = (self.at.to_string(), self.seed.to_string());
+            let mend = self.mend_first().unwrap_or_default();
+            let address = &*self.address;
+            let all = [("address", address), ("version", VERSION), ("time", &time), ("seed", &seed)];
+            all.into_iter().chain([("mend_first", &*mend)]).for_each(|property| {
+                suite.add_property(property);
+            });
             suite.add_test_cases(rows.iter().map(|row| self.case(row)));
             report.add_test_suite(suite);
         }
         report.to_string().expect("text is written to memory")
+    }
+
+    /// An HTML page of one file: every row under its heading, those that failed also first. Nothing in it is loaded from
+    /// elsewhere, and no script runs.
+    #[must_use]
+    pub fn to_html(&self) -> String {
+        let failed: Vec<&Row> = self.rows.iter().filter(|row| matches!(row.verdict, Verdict::Failed(_))).collect();
+        let under = self.headings().map(|(heading, rows)| (heading, rows.iter().collect()));
+        let failed = Some(("Failed", failed)).filter(|(_, failed)| !failed.is_empty());
+        let page = Page { judgement: self, sections: failed.into_iter().chain(under).collect() };
+        page.render().expect("text is written to memory")
+    }
+
+    /// The headings of the specification that there are rows under, and those.
+    fn headings(&self) -> impl Iterator<Item = (&'static str, &[Row])> {
+        let chunks = self.rows.chunk_by(|one, next| one.heading == next.heading);
+        chunks.filter_map(|rows| Some((rows.first()?.heading, rows)))
     }
 
     fn case(&self, row: &Row) -> TestCase {
@@ -158,6 +187,14 @@ impl Judgement {
         }
         case
     }
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    judgement: &'a Judgement,
+    /// Titles, and the rows under them.
+    sections: Vec<(&'static str, Vec<&'a Row>)>,
 }
 
 /// The version of the judge.
@@ -187,8 +224,14 @@ mod tests {
 
     fn judged(verdicts: &[(&'static str, Verdict)]) -> Judgement {
         let row = |(id, verdict): &(&'static str, Verdict)| Row::new(id, "a title", verdict.clone(), Duration::ZERO);
-        Judgement::new("provider", "https://bank.example/".to_owned(), verdicts.iter().map(row).collect(), None::<&str>)
-            .unwrap()
+        Judgement::new(
+            "provider",
+            "https://bank.example/".to_owned(),
+            verdicts.iter().map(row).collect(),
+            None::<&str>,
+            7,
+        )
+        .unwrap()
     }
 
     #[test]
@@ -217,12 +260,13 @@ mod tests {
     fn the_text_has_what_failed_and_how_many_there_are_of_each() {
         let rows = [("S8.3", Verdict::Failed("expected 401, found 200".to_owned())), ("S8.5", Verdict::Passed)];
         let expected = "S8.3 a title: expected 401, found 200\n\
-            provider https://bank.example/: 2 rows, 1 passed, 1 failed, 0 noted, 0 not seen, 0 not run\n\
+            provider https://bank.example/: 2 rows, 1 passed, 1 failed, 0 noted, 0 not seen, 0 not run; seed 7\n\
             mend first: S8.3 a title, because it lets in what nobody has proved to be right: expected 401, found 200";
         assert_eq!(judged(&rows).to_string(), expected);
         let junit = judged(&rows).to_junit();
         assert!(junit.contains("<failure message=\"expected 401, found 200\" type=\"failed\""), "{junit}");
-        assert_eq!(judged(&rows).to_json()["rows"][0]["verdict"], "failed");
+        let json = judged(&rows).to_json();
+        assert_eq!((&json["rows"][0]["verdict"], &json["seed"]), (&Value::from("failed"), &Value::from(7)));
     }
 
     #[test]
@@ -232,9 +276,16 @@ mod tests {
         assert!(junit.contains("<skipped message=\"another text\" type=\"noted\""), "{junit}");
         assert!(junit.contains("name=\"address\" value=\"https://bank.example/\""), "{junit}");
         assert_eq!(noted.mend_first(), None);
+        let (html, hostile) = (noted.to_html(), Verdict::Failed("<script>&\"'".to_owned()));
+        assert!(html.contains("another text") && html.contains("<dd>7</dd>") && !html.contains("<h2>Failed"), "{html}");
+        let html = judged(&[("S8.3", hostile)]).to_html();
+        assert!(html.contains("<h2>Failed") && !html.contains("<script"), "{html}");
+        assert!(html.contains("&#60;script&#62;&#38;&#34;&#39;"), "{html}");
         let why = || Verdict::Failed("why".to_owned());
         let first = judged(&[("S6.20", why()), ("S4.1", why()), ("S20.17", why()), ("S7.8", why())]).mend_first();
         assert!(first.unwrap().starts_with("mend first: S7.8 "));
+        let beyond = judged(&[("-", why()), ("S2.13", why()), ("S7.8", why()), ("S6.4", Verdict::Passed)]);
+        assert!(beyond.summary().contains("1 passed, 3 failed (2 of them beyond SPEC.md), 0 noted"));
         let blocked = Judgement { blocked: Some("check the key".to_owned()), ..judged(&[("S20.13", why())]) };
         assert_eq!(blocked.mend_first().unwrap(), "mend first: check the key (S20.13 a title: why)");
     }

@@ -4,7 +4,8 @@
 
 mod client;
 mod error;
-
+mod hook;
+mod invented;
 mod judgement;
 mod provider;
 mod receiver;
@@ -13,6 +14,7 @@ mod selection;
 mod signature;
 
 pub use error::JudgeError;
+pub use hook::Hook;
 pub use judgement::Judgement;
 pub use provider::{Budget, BudgetError, CallsLeft, Customer, ProviderJudge, ProviderJudgeOptions};
 pub use receiver::{ReceiverAddresses, ReceiverJudge, ReceiverJudgeOptions};

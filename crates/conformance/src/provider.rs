@@ -1,6 +1,7 @@
 //! The judge of a provider.
 
 mod body;
+mod book;
 mod budget;
 mod checks;
 mod forge;
@@ -16,6 +17,7 @@ mod statement;
 mod target;
 mod test_accounts;
 mod token;
+mod windows;
 mod wire;
 
 pub use budget::{Budget, BudgetError};
@@ -70,7 +72,8 @@ impl ProviderJudge {
             // A refusal would show nothing, because what is right is refused too.
             judge.blocked = Some(NO_TOKEN);
         }
-        let statements = statement::judge(&mut judge).await?;
+        let mut statements = statement::judge(&mut judge).await?;
+        book::judge(&mut judge, &mut statements).await;
         payload::judge(&mut judge, &statements);
         test_accounts::judge(&mut judge, &statements);
         narrative::judge(&mut judge, &statements).await?;
@@ -81,8 +84,9 @@ impl ProviderJudge {
         late::request_keys(&mut judge);
         late::end_of_token(&mut judge).await?;
         limits::judge(&mut judge).await?;
+        windows::judge(&mut judge).await?;
         let address = judge.target.base_url.to_string();
-        Judgement::new("provider", address, judge.rows, judge.blocked)
+        Judgement::new("provider", address, judge.rows, judge.blocked, judge.seed)
     }
 }
 

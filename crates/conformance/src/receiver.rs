@@ -3,6 +3,7 @@
 mod acknowledgements;
 mod delivery;
 mod forge;
+mod handled;
 mod make;
 mod messages;
 mod options;
@@ -20,7 +21,7 @@ use std::fmt;
 
 /// Judges a customer's receivers by the clauses of the specification that can be seen from outside.
 ///
-/// It plays the provider: it delivers some 500 messages over HTTPS, good ones and hostile ones. Mandates, payments and
+/// It plays the provider: it delivers some 1,300 messages over HTTPS, good ones and hostile ones. Mandates, payments and
 /// cases are made up anew in each run, and receivers store them: judge a test installation. Rows under "Beyond SPEC.md"
 /// are about what the specification does not say. What differs from what is sensible there is
 /// [`Verdict::Noted`](crate::Verdict::Noted).
@@ -47,13 +48,15 @@ impl ReceiverJudge {
     /// [`JudgeError`] if nobody answers, a message cannot be made, or no row is selected.
     pub async fn judge(self) -> Result<Judgement, JudgeError> {
         let mut session = self.0;
+        handled::check(&session).await?;
         session.begin().await?;
         for row in rows::rows() {
             session.judge(&row).await?;
         }
+        handled::judge(&mut session).await?;
         session.endure().await?;
-        let (address, blocked) = (session.address(), session.blocked());
-        Judgement::new("receivers", address, session.finish(), blocked)
+        let (address, blocked, seed) = (session.address(), session.blocked(), session.seed);
+        Judgement::new("receivers", address, session.finish(), blocked, seed)
     }
 }
 

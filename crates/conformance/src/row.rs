@@ -12,6 +12,8 @@ pub struct Row {
     pub heading: &'static str,
     /// What is asked, in one line.
     pub title: String,
+    /// True if the specification does not say it.
+    pub beyond: bool,
     /// What was found out.
     pub verdict: Verdict,
     /// How long its calls took. Zero if another row made them.
@@ -70,13 +72,24 @@ impl Verdict {
 impl Row {
     /// A row under the heading of its number.
     pub(crate) fn new(id: &'static str, title: impl Into<String>, verdict: Verdict, took: Duration) -> Self {
-        Self { id, heading: heading(id), title: title.into(), verdict, took }
+        Self { id, heading: heading(id), beyond: is_beyond(id), title: title.into(), verdict, took }
     }
 
     /// The number of the heading and of the row under it, to sort by.
     pub(crate) fn place(&self) -> (u32, u32) {
         place(self.id).unwrap_or((u32::MAX, 0))
     }
+}
+
+/// The id of rows that SPEC.md has no clause for.
+pub(crate) const BEYOND: &str = "-";
+
+/// Rows about what is a default in docs/conformance.md, because only public documentation of live services has it.
+const DEFAULTS: [&str; 5] = ["S2.13", "S6.4", "S7.4", "S24.9", "S25.36"];
+
+/// True if SPEC.md does not say what rows of this id ask.
+pub(crate) fn is_beyond(id: &str) -> bool {
+    id == BEYOND || DEFAULTS.contains(&id)
 }
 
 /// The two numbers of an id.
@@ -142,5 +155,9 @@ mod tests {
         let Ok(page) = std::fs::read_to_string(conformance) else { return };
         let found: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
         assert_eq!(found, HEADINGS);
+        for id in DEFAULTS {
+            let row = page.lines().find(|line| line.starts_with(&format!("| {id} | Default: ")));
+            assert!(row.is_some() && is_beyond(id), "{id}");
+        }
     }
 }

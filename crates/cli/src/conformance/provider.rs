@@ -9,12 +9,16 @@ use crate::keys::file;
 use crate::output::Output;
 use bankrail::client::Connection;
 use bankrail::conformance::{
-    Budget, Customer, ProviderJudge, ProviderJudgeOptions, RowSelection, UnrunRows, UnrunRowsError,
+    Budget, Customer, Hook, ProviderJudge, ProviderJudgeOptions, RowSelection, UnrunRows, UnrunRowsError,
 };
 use bankrail::values::SecretString;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// What `--limits` costs.
+const PRICE: &str = "--limits sends up to 27 statements and 16 token requests beyond the budget, in half a minute, and the \
+    customer is then locked out for an hour; the worked cases take up to 48 and 4 more, and six hours without --clock";
 
 /// The bytes of an earlier report that are read.
 const MOST: usize = 4 << 20;
@@ -68,19 +72,30 @@ pub(crate) struct Provider {
     /// Judge what an earlier run did not come to: the report that it printed with --json
     #[arg(long, value_name = "FILE")]
     rest_of: Option<String>,
-    /// The longest wait for a Retry-After or for the end of a token, in seconds
+    /// The longest wait for a Retry-After or for the end of a token, in seconds; with --limits and 21600, the worked cases
+    /// of limits are judged without --clock
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     wait: u64,
     /// Count the limits, last: some 26 statements and 16 token requests beyond the budget, of a customer that has not
     /// called for two hours; it is locked out for an hour. Exact with --only S25 and --second-connection
     #[arg(long)]
     limits: bool,
+    /// Order bookings, and judge the statement that shows them: a command that gets each as a JSON object on standard
+    /// input, or an https address that it is posted to, as described below
+    #[arg(long, value_name = "COMMAND|URL")]
+    book: Option<String>,
+    /// Step the provider's clock for the worked cases of limits, with --limits: a command or an https address as of --book
+    #[arg(long, value_name = "COMMAND|URL", requires = "limits")]
+    clock: Option<String>,
     #[command(flatten)]
     printing: Printing,
 }
 
 pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, Failure> {
     let judge = arguments.judge()?;
+    if arguments.limits {
+        crate::log(PRICE);
+    }
     let judged = block_on(async { Ok(judge.judge().await) })?;
     crate::progress::clear();
     let judgement = judged.map_err(|error| failure(&error, "check the address, and the certificates with --roots"))?;
@@ -131,6 +146,7 @@ impl Provider {
             .budget(self.budget)
             .wait(Duration::from_secs(self.wait))
             .limits(self.limits)
+            .strict(self.printing.strict)
             .only(self.only.clone())
             .on_call(|left| {
                 let (tokens, statements) = (left.tokens, left.statements);
@@ -138,6 +154,15 @@ impl Provider {
                     "judging, with {tokens} token requests and {statements} statements left"
                 ));
             });
+        if let Some(seed) = self.printing.seed {
+            options = options.seed(seed);
+        }
+        if let Some(clock) = &self.clock {
+            options = options.clock(Hook(clock.clone()));
+        }
+        if let Some(book) = &self.book {
+            options = options.book(Hook(book.clone()));
+        }
         if let Some(url) = token_url {
             options = options.token_url(url);
         }

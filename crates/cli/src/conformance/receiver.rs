@@ -28,9 +28,6 @@ pub(crate) struct Receiver {
     /// Judge these rows only, such as S9 or S21.7; several times for several
     #[arg(long, value_name = "ID")]
     only: Vec<RowSelection>,
-    /// Let rows beyond SPEC.md fail too
-    #[arg(long)]
-    strict: bool,
     #[command(flatten)]
     printing: Printing,
 }
@@ -89,6 +86,9 @@ struct Settings {
     /// The header of the API key [default: apikey]
     #[arg(long, value_name = "NAME")]
     api_key_header: Option<String>,
+    /// What the receivers have handled: a file or an https address with one JSON object a line, as described below
+    #[arg(long, value_name = "URL|FILE")]
+    handled: Option<String>,
 }
 
 impl Settings {
@@ -109,8 +109,12 @@ impl Settings {
         let next = "bankrail conformance receiver --help shows such a file";
         let mut settings: Self = input::parse_toml(path, &text, next)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        for file in [&mut settings.sign, &mut settings.sign_4096, &mut settings.encrypt_to, &mut settings.roots] {
-            *file = file.take().map(|name| folder.join(name).to_string_lossy().into_owned());
+        let Self { sign, sign_4096, encrypt_to, roots, handled, .. } = &mut settings;
+        for file in [sign, sign_4096, encrypt_to, roots, handled] {
+            let is_address = |name: &String| name.starts_with("https://");
+            if let Some(name) = file.take_if(|name| !is_address(name)) {
+                *file = Some(folder.join(name).to_string_lossy().into_owned());
+            }
         }
         Ok(settings)
     }
@@ -122,10 +126,16 @@ impl Settings {
         let mut options = ReceiverJudgeOptions::new()
             .api_key_header(api_key_header(self.api_key_header.as_deref())?)
             .roots(roots(self.roots.as_deref())?)
-            .strict(arguments.strict)
+            .strict(arguments.printing.strict)
             .only(arguments.only.clone());
+        if let Some(seed) = arguments.printing.seed {
+            options = options.seed(seed);
+        }
         if let Some(path) = &self.sign_4096 {
             options = options.large_signing_key(file::signing(path, self.sign_4096_kid.as_deref())?);
+        }
+        if let Some(source) = &self.handled {
+            options = options.handled(source.clone());
         }
         if let Some(key) = &self.api_key {
             options = options.api_key(key.as_str().into());

@@ -80,19 +80,27 @@ fn our_receivers_pass_every_row_also_those_beyond_the_specification() {
     let served = ours();
     let junit = text(&FILES.folder.path("receivers.xml"));
     let large = text(&FILES.folder.path("large.pem"));
-    let more = ["--strict", "--sign-4096", &large, "--sign-4096-kid", "large", "--junit", &junit];
+    let html = text(&FILES.folder.path("receivers.html"));
+    let keys = ["--sign-4096", &large, "--sign-4096-kid", "large"];
+    let more = [&["--strict", "--seed", "7", "--junit", &junit, "--html", &html], &keys[..]].concat();
     let out = judge(&settings("ours.toml", &served.url), &more).fine();
     for row in ["S9.6 ", "S10.1", "S12.26", "S13.10", "S14.23", "S15.42", "S21.4 ", "S23.21", "Beyond SPEC.md"] {
         assert!(out.contains(row), "{row}\n{out}");
     }
     // Codes, aliases and two optional headers are read, not judged.
-    assert!(!out.contains("FAILED") && out.contains(" 0 failed, 12 noted, 0 not seen, 0 not run"), "{out}");
+    assert!(!out.contains("FAILED") && out.contains(" 0 failed, 13 noted, 7 not seen, 0 not run; seed 7"), "{out}");
     assert!(out.contains(&served.url) && !out.contains("receiver-key"), "{out}");
     let xml = fs::read_to_string(junit).unwrap();
     let xml = roxmltree::Document::parse(&xml).unwrap();
     let cases = xml.descendants().filter(|node| node.has_tag_name("testcase")).count();
     assert!(out.contains(&format!("{cases} rows")), "{cases}\n{out}");
     assert!(cases > 150, "{cases}");
+    let html = fs::read_to_string(html).unwrap();
+    assert!(html.contains("<dd>7</dd>") && html.contains(r#"<tr class="noted">"#), "{html}");
+    assert_eq!(html.matches("<tr class=").count(), cases);
+    let line =
+        judge(&settings("ours.toml", &served.url), &["--only", "S21.4", "--html", "-", "--junit", "-"]).failed(2);
+    assert!(line.contains("--junit and --html: expected one of them on standard output"), "{line}");
     // All of it again: everything is a duplicate of nothing.
     let json = judge(&settings("ours.toml", &served.url), &["--json", "--only", "S9"]).fine();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

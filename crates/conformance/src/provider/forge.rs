@@ -53,6 +53,10 @@ pub(super) enum Signed {
     Unsigned,
     /// Another text than the one that was signed.
     Changed,
+    /// The signature ends in the middle.
+    Shortened,
+    /// Each part is padded, as base64 is.
+    Padded,
     /// No JWT at all.
     Garbage,
 }
@@ -83,11 +87,18 @@ impl Assertion {
 
     /// The compact form.
     pub(super) fn write(&self, keys: &Keys) -> Result<String, JudgeError> {
-        let part = |members: &Map<String, Value>| base64url::encode(json!(members).to_string().as_bytes());
+        let encoded = |bytes: &[u8]| {
+            let mut text = base64url::encode(bytes);
+            if matches!(self.signed, Signed::Padded) {
+                text.push_str(&"=".repeat(text.len().next_multiple_of(4) - text.len()));
+            }
+            text
+        };
+        let part = |members: &Map<String, Value>| encoded(json!(members).to_string().as_bytes());
         let text = format!("{}.{}", part(&self.header), part(&self.claims));
         let alg = self.header.get("alg").and_then(Value::as_str).unwrap_or_default();
         let signature = match self.signed {
-            Signed::Own => rsa(&keys.own, alg, text.as_bytes())?,
+            Signed::Own | Signed::Padded => rsa(&keys.own, alg, text.as_bytes())?,
             Signed::Other => rsa(keys.other.as_ref().unwrap_or(&keys.unregistered), alg, text.as_bytes())?,
             Signed::Unregistered => rsa(&keys.unregistered, "RS256", text.as_bytes())?,
             Signed::Hs256 => mac(keys.own_public_pem.as_bytes(), text.as_bytes()),
@@ -98,9 +109,14 @@ impl Assertion {
                 let before = format!("{}.{}", part(&self.header), part(&claims));
                 rsa(&keys.own, "RS256", before.as_bytes())?
             }
+            Signed::Shortened => {
+                let mut signature = rsa(&keys.own, alg, text.as_bytes())?;
+                signature.truncate(signature.len() / 2);
+                signature
+            }
             Signed::Garbage => return Ok("this.is.nojwt".to_owned()),
         };
-        Ok(format!("{text}.{}", base64url::encode(&signature)))
+        Ok(format!("{text}.{}", encoded(&signature)))
     }
 }
 

@@ -5,7 +5,8 @@ use super::forge::{Assertion, Keys, now};
 use super::options::{CallsLeft, ProviderJudgeOptions};
 use super::target::Target;
 use super::wire::{Answer, Call, send};
-use crate::row::{Row, Verdict};
+use crate::hook::Hook;
+use crate::row::{Row, Verdict, is_beyond};
 use crate::selection::Wanted;
 use bankrail_http::names::REQUEST_KEY;
 use bankrail_values::excerpt;
@@ -51,7 +52,7 @@ pub(super) struct Bearer {
 pub(super) struct Judge {
     pub(super) target: Target,
     pub(super) keys: Keys,
-    client: reqwest::Client,
+    pub(super) client: reqwest::Client,
     tokens: Purse,
     statements: Purse,
     pub(super) pause: Duration,
@@ -67,6 +68,12 @@ pub(super) struct Judge {
     wanted: Wanted,
     on_call: fn(CallsLeft),
     pub(super) limits: bool,
+    pub(super) seed: u32,
+    strict: bool,
+    /// How bookings are ordered.
+    pub(super) book: Option<Hook>,
+    /// How the provider's clock is stepped.
+    pub(super) clock: Option<Hook>,
     /// When the judge began, in UNIX seconds.
     pub(super) began: i64,
     /// The calls of each endpoint that were answered 200, and those that were not.
@@ -80,7 +87,8 @@ pub(super) struct Judge {
 
 impl Judge {
     pub(super) fn new(target: Target, keys: Keys, client: reqwest::Client, options: ProviderJudgeOptions) -> Self {
-        let ProviderJudgeOptions { budget, wait, only, rest_of, limits, on_call, .. } = options;
+        let ProviderJudgeOptions { budget, wait, only, rest_of, limits, seed, strict, book, clock, on_call, .. } =
+            options;
         Self {
             keys,
             client,
@@ -97,6 +105,10 @@ impl Judge {
             wanted: Wanted { only, rest: rest_of },
             on_call,
             limits,
+            seed,
+            strict,
+            book,
+            clock,
             began: now(),
             token_counts: (0, 0),
             statement_counts: (0, 0),
@@ -125,6 +137,11 @@ impl Judge {
     pub(super) fn row(&mut self, id: &'static str, title: impl Into<String>, verdict: Verdict) {
         let took = std::mem::take(&mut self.took);
         let title = title.into();
+        let verdict = match verdict {
+            Verdict::Noted(why) if self.strict && is_beyond(id) => Verdict::Failed(why),
+            Verdict::Failed(why) if !self.strict && is_beyond(id) => Verdict::Noted(why),
+            other => other,
+        };
         if self.wanted.has_row(id, &title) {
             self.rows.push(Row::new(id, title, verdict, took));
         }

@@ -41,7 +41,7 @@ pub(super) fn request_keys(judge: &mut Judge) {
 /// The metadata of the issuer below the base address, if it is there.
 pub(super) async fn metadata(judge: &mut Judge) {
     let (id, title) = ("S22.5", "the issuer's metadata name the token endpoint");
-    if !judge.wants(id) {
+    if !judge.wants(id) && !judge.wants("S8.18") {
         return;
     }
     let mut url = judge.target.base_url.clone();
@@ -50,11 +50,14 @@ pub(super) async fn metadata(judge: &mut Judge) {
     let elsewhere = || Verdict::NotSeen("there are none below the provider's address".to_owned());
     let verdict = match judge.send_aside(call).await {
         Ok(answer) if answer.status == 200 => match body::object(&answer.body) {
-            Ok(members) => match body::text(&members, "token_endpoint") {
-                Ok(found) if found == judge.target.token_url.as_str() => Verdict::Passed,
-                Ok(found) => Verdict::Noted(differs(judge.target.token_url.as_str(), Some(found))),
-                Err(what) => Verdict::Failed(what),
-            },
+            Ok(members) => {
+                judge.target.issuer = body::text(&members, "issuer").ok().map(str::to_owned);
+                match body::text(&members, "token_endpoint") {
+                    Ok(found) if found == judge.target.token_url.as_str() => Verdict::Passed,
+                    Ok(found) => Verdict::Noted(differs(judge.target.token_url.as_str(), Some(found))),
+                    Err(what) => Verdict::Failed(what),
+                }
+            }
             Err(_) => elsewhere(),
         },
         _ => elsewhere(),

@@ -2,6 +2,8 @@
 
 use super::budget::Budget;
 use super::target::Customer;
+use crate::hook::Hook;
+use crate::invented::any_seed;
 use crate::selection::{RowSelection, UnrunRows};
 use bankrail_http::names;
 use bankrail_http::tls::TlsRoots;
@@ -46,6 +48,16 @@ options! {
         /// Whether requests are sent beyond the budget until the provider refuses them, last. The customer is locked
         /// out for an hour. Default: no.
         pub(super) limits: bool = false,
+        /// How bookings are ordered, which the statement must then show. Default: statements are judged by what is in
+        /// them.
+        pub(super) book(Hook => Some): Option<Hook> = None,
+        /// How the provider's clock is stepped: by an order `{"seconds": N}`. Default: the worked cases of limits are not
+        /// seen, unless there is a wait of six hours.
+        pub(super) clock(Hook => Some): Option<Hook> = None,
+        /// Whether it fails what only public documentation of live services has. Default: what differs there is noted.
+        pub(super) strict: bool = false,
+        /// The seed of what is made up, which is the same in each run with it. Default: another one in each run.
+        pub(super) seed: u32 = any_seed(),
         /// Judges these rows only. Default: all.
         pub(super) only: Vec<RowSelection> = Vec::new(),
         /// Judges what an earlier run did not come to. Default: everything.

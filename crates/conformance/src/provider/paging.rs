@@ -13,6 +13,7 @@ use std::collections::HashMap;
 
 const ALL: (&str, &str) = ("S4.15", "the pages up to moreTransactionsAvailable false have every transaction");
 const EXACT: (&str, &str) = ("S4.15", "a page that takes exactly what there is says that nothing follows");
+const REST: (&str, &str) = ("S4.15", "a page that leaves out one transaction says that more follows");
 const ONCE: (&str, &str) = ("S6.24", "no transaction is on two pages");
 
 /// The pages of one statement that are asked for.
@@ -25,22 +26,27 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
     }
     let long = statements.found.iter().find(|statement| statement.more && statement.cursor.is_some());
     let whole = statements.found.iter().filter(|statement| !statement.more).max_by_key(|found| entries(found).len());
-    let (mut walked, mut exact) = (None, None);
+    let (mut walked, mut ends) = (None, [None, None]);
     if let Some(whole) = whole.filter(|whole| entries(whole).len() > 1) {
         // Three pages if there are entries for them.
         let short = entries(whole).len().div_ceil(3).clamp(1, 500);
         let request = json!({ "accountId": whole.account, "includeNarrative": true, "maxEntries": short });
         walked = Some((walk(judge, &request, None).await?, Some(whole)));
-        let request = json!({ "accountId": whole.account, "maxEntries": entries(whole).len().min(1000) });
-        if walked.as_ref().is_some_and(|(walk, _)| walk.pages > 1) && judge.wants_row(EXACT.0, EXACT.1) {
-            exact = Some(ask(judge, &request).await?.map_or_else(
-                |verdict| verdict,
-                |page| {
-                    Verdict::when(!page.more, || {
-                        format!("expected false for {} entries, found true", entries(&page).len())
-                    })
-                },
-            ));
+        if walked.as_ref().is_some_and(|(walk, _)| walk.pages > 1) {
+            let all = entries(whole).len().min(1000);
+            let asked = [(EXACT, all, false), (REST, all - 1, true)];
+            for (end, ((id, title), count, more)) in ends.iter_mut().zip(asked) {
+                if judge.wants_row(id, title) {
+                    let got = ask(judge, &json!({ "accountId": whole.account, "maxEntries": count })).await?;
+                    let says_right = |page: Statement| {
+                        let found = entries(&page).len();
+                        // Something else was booked meanwhile.
+                        let right = page.more == more || found != count;
+                        Verdict::when(right, || format!("expected {more} for {found} entries, found {}", !more))
+                    };
+                    *end = Some(got.map_or_else(|verdict| verdict, says_right));
+                }
+            }
         }
     }
     // Without a statement that is whole there is nothing to compare with, but an entry may still be there twice.
@@ -78,7 +84,9 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
         _ => Verdict::NotSeen("no statement was walked over in short pages".to_owned()),
     };
     judge.row(ALL.0, ALL.1, all);
-    judge.row(EXACT.0, EXACT.1, exact.unwrap_or(unseen));
+    for ((id, title), end) in [EXACT, REST].into_iter().zip(ends) {
+        judge.row(id, title, end.unwrap_or_else(|| unseen.clone()));
+    }
     judge.row(ONCE.0, ONCE.1, once);
     Ok(())
 }

@@ -185,7 +185,12 @@ fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
     let (name, value) = match text {
         _ if text.contains("$audience_origin") => {
             let url = reqwest::Url::parse(&target.audience).ok().filter(|url| url.path() != "/");
-            ("$audience_origin", url.ok_or("the audience has no path")?.origin().ascii_serialization())
+            let origin = url.ok_or("the audience has no path")?.origin().ascii_serialization();
+            let is_issuer = |issuer: &str| issuer.trim_end_matches('/') == origin;
+            if text == "$audience_origin" && target.issuer.as_deref().is_some_and(is_issuer) {
+                return Err("it is the issuer by the provider's metadata, which clients send, too");
+            }
+            ("$audience_origin", origin)
         }
         _ if text.contains("$audience") => ("$audience", target.audience.clone()),
         _ if text.contains("$account") => ("$account", accounts.first().cloned().unwrap_or_default()),
@@ -236,21 +241,22 @@ fn is_error(answer: &Answer) -> bool {
 
 /// Fifteen zeros, and each member of the error response.
 async fn unknown_account(judge: &mut Judge, token: &str) {
-    const IDS: [(&str, &str); 6] = [
+    const IDS: [(&str, &str); 7] = [
         ("S19.29", "the identifier of fifteen zeros is answered by an error"),
         ("S5.1", "the error response has a GUID as requestKey"),
         ("S5.2", "the error response has an object error with statusCode and title"),
         ("S5.3", "error.statusCode is EC and digits"),
         ("S24.1", "error.statusCode of an unknown account is EC20001"),
         ("S5.6", "error.title of an unknown account is Account Id: '…' not found"),
+        ("S24.9", "an unknown account is answered with the status 404 or 200"),
     ];
     if !IDS.iter().any(|(id, _)| judge.wants(id)) {
         return;
     }
     let call = Call::statement(&judge.target, token, &json!({ "accountId": FIFTEEN_ZEROS }));
     let verdicts = match judge.call(Endpoint::Statement, call).await.answer() {
-        Ok(answer) => error_rows(&answer),
-        Err(verdict) => [(); IDS.len()].map(|()| verdict.clone()),
+        Ok(answer) => error_rows(&answer).into_iter().chain([status_of(&answer, &[200, 404])]).collect(),
+        Err(verdict) => vec![verdict; IDS.len()],
     };
     for ((id, title), verdict) in IDS.into_iter().zip(verdicts) {
         judge.row(id, title, verdict);

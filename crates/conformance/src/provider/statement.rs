@@ -19,7 +19,7 @@ const LATER: [(&[&str], usize); 7] = [
     (&["S19.29", "S5", "S24.1"], 1),
     (&["S19.14"], 1),
     (&["S19.15", "S19.17"], 1),
-    // Three short pages, the whole statement once more, and as one page.
+    // Three short pages, the whole statement once more, and as one page. That but for one entry may not be asked for.
     (&["S4.15", "S6.24"], 5),
     (&["S22.10", "S20.9"], 2),
     (&["S22.6"], 1),
@@ -211,6 +211,11 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
     Ok(Statements { found, left_out: accounts.len() - most, unseen })
 }
 
+/// The statement of an answer, if it can be read.
+pub(super) fn read(answer: &Answer, account: &str) -> Option<Statement> {
+    View::of(answer, account).statement("")
+}
+
 /// Asks for a statement with a request of its own.
 ///
 /// # Errors
@@ -221,7 +226,7 @@ pub(super) async fn ask(judge: &mut Judge, request: &Value) -> Result<Result<Sta
     let account = request.get("accountId").and_then(Value::as_str).unwrap_or_default();
     let answer = judge.call(Endpoint::Statement, call).await.answer();
     Ok(answer.and_then(|answer| match status_of(&answer, &[200]) {
-        Verdict::Passed => View::of(&answer, account).statement("").ok_or_else(|| {
+        Verdict::Passed => read(&answer, account).ok_or_else(|| {
             let what = "expected a statement, found an answer that cannot be read";
             Verdict::Failed(what.to_owned())
         }),

@@ -39,6 +39,8 @@ pub(super) struct Target {
     pub(super) token_url: Url,
     pub(super) statement_url: Url,
     pub(super) audience: String,
+    /// The issuer that the provider's metadata name. Clients send it as the audience, too.
+    pub(super) issuer: Option<String>,
     pub(super) customer: Customer,
     pub(super) api_key_header: HeaderName,
     pub(super) scopes: Vec<String>,
@@ -65,6 +67,7 @@ impl Target {
         Ok(Self {
             statement_url: below(&base_url, STATEMENT_PATH),
             audience: options.audience.clone().unwrap_or_else(|| token_url.to_string()),
+            issuer: None,
             token_url,
             base_url,
             customer,

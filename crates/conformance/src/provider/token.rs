@@ -5,7 +5,7 @@ use super::forge::Assertion;
 use super::judge::{Bearer, Endpoint, Got, Judge, differs, path_of, status_of};
 use super::wire::{Answer, Call};
 use crate::error::JudgeError;
-use crate::row::Verdict;
+use crate::row::{BEYOND, Verdict};
 use bankrail_client_assertion::token::TokenRequest;
 use bankrail_http::names::{REQUEST_KEY, TOKEN_PATH};
 use bankrail_values::excerpt;
@@ -81,6 +81,13 @@ pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
     Ok(judge.bearer.as_ref().map_or_else(String::new, |bearer| bearer.token.clone()))
 }
 
+/// Another token is asked for when the next one is needed.
+pub(super) fn expire(judge: &mut Judge) {
+    if let Some(bearer) = &mut judge.bearer {
+        bearer.until = Instant::now();
+    }
+}
+
 /// A token of an answer, whatever else is wrong with it.
 pub(super) fn bearer(answer: &Answer) -> Option<Bearer> {
     let members = body::object(&answer.body).ok().filter(|_| answer.status == 200)?;
@@ -105,7 +112,7 @@ pub(super) fn seconds(members: &Members<'_>) -> Result<u64, String> {
 type Check = fn(&Answer, Result<Members<'_>, String>) -> Result<Verdict, String>;
 
 /// The rows about an answer with the status 200: clause, title, and what is right. An error is a failure.
-const ROWS: [(&str, &str, Check); 5] = [
+const ROWS: [(&str, &str, Check); 7] = [
     ("S20.15", "the answer is JSON with expires_in, token_type and access_token", |_, members| {
         let members = members?;
         match ["expires_in", "token_type", "access_token"].into_iter().find(|name| members.get(name).is_none()) {
@@ -120,6 +127,16 @@ const ROWS: [(&str, &str, Check); 5] = [
     }),
     ("S7.3", "expires_in is a whole number of seconds", |_, members| {
         members.map_or_else(unreadable, |members| seconds(&members).map(|_| Verdict::Passed))
+    }),
+    ("S7.4", "expires_in is no more than a day", |_, members| {
+        members.map_or_else(unreadable, |members| match seconds(&members) {
+            Ok(86_401..) => Err("expected some 3600 s, found more than a day; are they milliseconds?".to_owned()),
+            _ => Ok(Verdict::Passed),
+        })
+    }),
+    (BEYOND, "the answer has Cache-Control: no-store", |answer, _| match answer.header("cache-control") {
+        Some(found) if found.to_ascii_lowercase().contains("no-store") => Ok(Verdict::Passed),
+        found => Err(differs("no-store", found)),
     }),
     ("S7.5", "token_type is Bearer", |_, members| {
         members.map_or_else(unreadable, |members| match body::text(&members, "token_type")? {

@@ -2,8 +2,9 @@
 
 use crate::client::{address, below};
 use crate::error::JudgeError;
+use crate::invented::Invented;
 use bankrail_http::BodyReader;
-use bankrail_values::{HyphenatedUuid, causes, excerpt};
+use bankrail_values::{causes, excerpt};
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
 use bankrail_webhook::{EachKind, MessageKind};
 use bytes::Bytes;
@@ -15,8 +16,9 @@ use std::time::Duration;
 
 /// How long a receiver has to answer.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
-/// The bytes of an answer that are read.
+/// The bytes of an answer that are read, and those of a list of what was handled.
 const MOST: usize = 64 * 1024;
+const LIST: usize = 32 << 20;
 
 /// The addresses of the receivers, by kind of message. Receivers without one are not judged.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +49,7 @@ pub(super) struct Target {
     pub(super) addresses: EachKind<Option<Url>>,
     pub(super) client: reqwest::Client,
     pub(super) api_key: Option<(HeaderName, HeaderValue)>,
+    pub(super) invented: Invented,
 }
 
 /// A delivery, with what tells it from an ordinary one.
@@ -81,7 +84,7 @@ impl Target {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.extend(self.api_key.clone());
         let delivery = Delivery { kind, what: what.into(), method: Method::POST, headers, body: body.into() };
-        let id = || HyphenatedUuid::random().to_string();
+        let id = || self.invented.uuid().to_string();
         let delivery = delivery.with(MESSAGE_ID, &id()).with(PRIORITY, "UNATTENDED");
         if kind.answers_a_request() { delivery.with(REQUEST_KEY, &id()).with(CORRELATION_ID, &id()) } else { delivery }
     }
@@ -90,12 +93,21 @@ impl Target {
         let Some(url) = self.addresses.get(delivery.kind) else { return Heard::Nothing("no address".to_owned()) };
         let body = if delivery.method == Method::GET { Bytes::new() } else { delivery.body.clone() };
         let request = self.client.request(delivery.method.clone(), url.clone()).headers(delivery.headers.clone());
-        let answer = match request.body(body).send().await {
+        Self::hear(request.body(body), MOST).await
+    }
+
+    /// What is at an address.
+    pub(super) async fn get(&self, url: Url) -> Heard {
+        Self::hear(self.client.get(url), LIST).await
+    }
+
+    async fn hear(request: reqwest::RequestBuilder, most: usize) -> Heard {
+        let answer = match request.send().await {
             Ok(answer) => answer,
             Err(error) => return Heard::Nothing(reason(error)),
         };
         let (head, body) = http::Response::<reqwest::Body>::from(answer).into_parts();
-        match BodyReader::new(&head.headers, body).read_prefix(MOST, TIMEOUT).await {
+        match BodyReader::new(&head.headers, body).read_prefix(most, TIMEOUT).await {
             Ok(body) => Heard::Answer(Answer {
                 status: head.status,
                 content_type: head
@@ -120,6 +132,18 @@ impl Delivery {
         let name = HeaderName::from_bytes(name.as_bytes()).expect("the names of this program's headers are names");
         self.headers.insert(name, HeaderValue::try_from(value).expect("the values of this program have no line ends"));
         self
+    }
+
+    /// With another version in the UUID of this header.
+    pub(super) fn of_version(self, name: &str, version: &str) -> Self {
+        let mut id = self.headers.get(name).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+        id.replace_range(14..15, version);
+        self.with(name, &id)
+    }
+
+    /// Its X-Message-Id.
+    pub(super) fn message_id(&self) -> &str {
+        self.headers.get(MESSAGE_ID).and_then(|id| id.to_str().ok()).unwrap_or_default()
     }
 
     /// Without this header.

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 /// Keys, and what can be made with them.
 pub(super) struct Forge {
     pair: RsaKeyPair,
+    large: Option<RsaKeyPair>,
     public: PublicKey,
     kid: Option<String>,
     encryption: EncryptionKey,
@@ -30,6 +31,8 @@ pub(super) struct Forge {
 pub(super) enum By {
     /// The provider, with the algorithm of the header.
     Provider,
+    /// The provider, with its key of 4096 bits.
+    Large,
     /// Somebody else.
     Stranger,
     /// The provider's public key as it is published, taken for a shared secret.
@@ -53,10 +56,15 @@ pub(super) struct Jwe {
 }
 
 impl Forge {
-    pub(super) fn new(signing: &SigningKey, encryption: EncryptionKey) -> Result<Self, JudgeError> {
+    pub(super) fn new(
+        signing: &SigningKey,
+        large: Option<&SigningKey>,
+        encryption: EncryptionKey,
+    ) -> Result<Self, JudgeError> {
         let stranger = SigningKey::generate(RsaSize::Rsa2048).map_err(failed)?;
         Ok(Self {
             pair: pair(signing)?,
+            large: large.map(pair).transpose()?,
             public: signing.verifying_key().public_key().clone(),
             kid: signing.kid().map(str::to_owned),
             encryption,
@@ -81,6 +89,7 @@ impl Forge {
     pub(super) fn signature(&self, alg: &str, signed: &[u8], by: By) -> Result<Vec<u8>, JudgeError> {
         Ok(match by {
             By::Provider => rsa(&self.pair, alg, signed)?,
+            By::Large => rsa(self.large.as_ref().unwrap_or(&self.pair), alg, signed)?,
             By::Stranger => rsa(&self.stranger_pair, alg, signed)?,
             By::PublicPem => mac(self.public.to_spki_pem().as_bytes(), signed),
             By::PublicDer => mac(&self.public.to_spki_der(), signed),
@@ -107,7 +116,20 @@ impl Forge {
 
     /// A JWE with these algorithms, of which the content is really encrypted by them. With `dir` nobody knows its key.
     pub(super) fn jwe(&self, alg: &str, enc: &str, more: &Value, plain: &[u8]) -> Result<Jwe, JudgeError> {
+        self.bound_jwe(alg, enc, more, plain, true)
+    }
+
+    /// The same, with a tag that is over the header, too, or is not.
+    pub(super) fn bound_jwe(
+        &self,
+        alg: &str,
+        enc: &str,
+        more: &Value,
+        plain: &[u8],
+        is_bound: bool,
+    ) -> Result<Jwe, JudgeError> {
         let header = with(with(json!({"alg": alg, "enc": enc}), more), &kid(self.encryption.kid())).to_string();
+        let aad = if is_bound { base64url::encode(header.as_bytes()) } else { String::new() };
         let key = random(match enc {
             "A128GCM" => 16,
             "A128CBC-HS256" | "A256GCM" => 32,
@@ -116,7 +138,6 @@ impl Forge {
         })?;
         let mut jwe =
             Jwe { header, key: self.wrapped(alg, &key)?, iv: Vec::new(), text: plain.to_vec(), tag: Vec::new() };
-        let aad = base64url::encode(jwe.header.as_bytes());
         if enc.ends_with("GCM") {
             jwe.iv = random(12)?;
             let algorithm = if key.len() == 16 { &AES_128_GCM } else { &AES_256_GCM };
@@ -196,7 +217,7 @@ mod tests {
             SigningKey::generate(RsaSize::Rsa2048).unwrap().with_kid("ours"),
             DecryptionKey::generate(RsaSize::Rsa2048).unwrap(),
         );
-        let forge = Forge::new(&signing, decryption.encryption_key()).unwrap();
+        let forge = Forge::new(&signing, None, decryption.encryption_key()).unwrap();
         let opener = Opener::new(decryption, signing.verifying_key(), OpenOptions::new()).unwrap();
         let open = |compact: String| opener.open(&compact).map(|opened| opened.json().to_vec());
         let sealed = forge.sealed(&json!({}), &json!({"typ": "JWT"}), b"{\"a\":1}").unwrap();

@@ -2,7 +2,7 @@
 
 use super::delivery::Delivery;
 use super::forge::By;
-use super::messages::{Values, usual, whole, with};
+use super::messages::{Values, with};
 use super::rows::{Asks, Make, Message, Row};
 use super::session::Session;
 use crate::error::JudgeError;
@@ -12,22 +12,25 @@ use serde_json::{Value, json};
 
 /// The deliveries of a row; `None` if they need a key that was not given.
 pub(super) fn deliveries(session: &Session, row: &Row, kind: MessageKind) -> Result<Option<Vec<Delivery>>, JudgeError> {
-    let mut maker = Maker { session, kind, values: Values::default(), message: Value::Null, before: None };
+    let invented = &session.target.invented;
+    let values = Values::new(invented);
+    let mut maker = Maker { session, kind, values, message: Value::Null, before: None };
     let made = match &row.asks {
         Asks::Messages(all) => {
             let seal = |message: &Message| {
                 let (kind, members) = (message.kind().unwrap_or(kind), maker.values.fill(&message.1));
-                session.sealed(kind, &message.0, &with(usual(kind), &members))
+                session.sealed(kind, &message.0, &with(invented.usual(kind), &members))
             };
             all.iter().map(seal).collect::<Result<_, _>>()?
         }
         Asks::Deliveries(all) => all.iter().map(|(what, make)| maker.make(what, make)).collect::<Result<_, _>>()?,
-        Asks::Made(all) => {
-            all(kind).iter().map(|(what, message)| session.sealed(kind, what, message)).collect::<Result<_, _>>()?
-        }
+        Asks::Made(all) => all(invented, kind)
+            .iter()
+            .map(|(what, message)| session.sealed(kind, what, message))
+            .collect::<Result<_, _>>()?,
         Asks::Priorities => {
             let with = |priority: &str| {
-                let delivery = session.sealed(kind, &format!("priority {priority}"), &usual(kind));
+                let delivery = session.sealed(kind, &format!("priority {priority}"), &invented.usual(kind));
                 delivery.map(|delivery| delivery.with(PRIORITY, priority))
             };
             kind.priorities().iter().map(|priority| with(priority.as_str())).collect::<Result<_, _>>()?
@@ -40,13 +43,26 @@ pub(super) fn deliveries(session: &Session, row: &Row, kind: MessageKind) -> Res
             });
             let with = |(kind, priority): (MessageKind, &str)| {
                 let name = format!("priority {priority} of {}", kind.specification_name());
-                session.sealed(kind, &name, &usual(kind)).map(|delivery| delivery.with(PRIORITY, priority))
+                session.sealed(kind, &name, &invented.usual(kind)).map(|delivery| delivery.with(PRIORITY, priority))
             };
             cases.map(with).collect::<Result<_, _>>()?
         }
+        Asks::SwappedKeys => {
+            let Some([own, large]) = &session.kids else { return Ok(None) };
+            let text = invented.usual(kind).to_string();
+            let swapped = |what: &str, kid: &str, by: By| {
+                let jws = session.forge.jws(&json!({"alg": "RS256", "kid": kid}), text.as_bytes(), by)?;
+                let jwe = session.forge.encrypted(&json!({}), jws.as_bytes())?;
+                Ok::<_, JudgeError>(session.carried(kind, what, jwe.compact()))
+            };
+            vec![
+                swapped("one of the first key that names the key of 4096 bits", large, By::Provider)?,
+                swapped("one of the key of 4096 bits that names the first key", own, By::Large)?,
+            ]
+        }
         Asks::LargeKey => {
             let Some(large) = &session.large else { return Ok(None) };
-            vec![session.sealed_by(large, kind, "the message", &usual(kind))?]
+            vec![session.sealed_by(large, kind, "the message", &invented.usual(kind))?]
         }
     };
     Ok(Some(made))
@@ -56,7 +72,7 @@ pub(super) fn deliveries(session: &Session, row: &Row, kind: MessageKind) -> Res
 struct Maker<'a> {
     session: &'a Session,
     kind: MessageKind,
-    values: Values,
+    values: Values<'a>,
     /// The message before, and its delivery.
     message: Value,
     before: Option<Delivery>,
@@ -65,13 +81,14 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn make(&mut self, what: &str, make: &Make) -> Result<Delivery, JudgeError> {
         let (session, kind, forge) = (self.session, self.kind, &self.session.forge);
-        let message = usual(kind);
+        let invented = &session.target.invented;
+        let message = invented.usual(kind);
         let text = message.to_string();
         let carried = |compact| session.carried(kind, what, compact);
         let encrypted = |jws: String| forge.encrypted(&json!({}), jws.as_bytes()).map(|jwe| carried(jwe.compact()));
         let signed = |alg: &str, by| forge.jws(&forge.signed_header(alg, &json!({})), text.as_bytes(), by);
         let delivery = match make {
-            Make::Whole => self.sealed(kind, what, whole(kind))?,
+            Make::Whole => self.sealed(kind, what, invented.whole(kind))?,
             Make::Later => {
                 let later = json!({"release": {"minor": 7}, "later": [1, null, "two"]});
                 self.sealed(kind, what, with(message, &later))?

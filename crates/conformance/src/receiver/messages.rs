@@ -1,7 +1,8 @@
 //! Messages as JSON, after SPEC.md's tables. They are made by hand and not by the library's types, so that they can be
 //! what no type allows.
 
-use bankrail_values::{Clock as _, HyphenatedUuid, SystemClock};
+use crate::invented::Invented;
+use bankrail_values::{Clock as _, SystemClock};
 use bankrail_webhook::{EachKind, MessageKind};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -20,32 +21,41 @@ static MEMBERS: LazyLock<EachKind<Value>> = LazyLock::new(|| {
     }
 });
 
-fn members(kind: MessageKind, which: &str) -> Value {
-    Values::default().fill(MEMBERS.get(kind).get(which).unwrap_or(&Value::Null))
-}
+/// Messages with values that are made up anew.
+impl Invented {
+    fn members(&self, kind: MessageKind, which: &str) -> Value {
+        Values::new(self).fill(MEMBERS.get(kind).get(which).unwrap_or(&Value::Null))
+    }
 
-/// The required members alone.
-pub(super) fn minimal(kind: MessageKind) -> Value {
-    members(kind, "minimal")
-}
+    /// The required members alone.
+    pub(super) fn minimal(&self, kind: MessageKind) -> Value {
+        self.members(kind, "minimal")
+    }
 
-/// The required members, and those of the duplicate key.
-pub(super) fn usual(kind: MessageKind) -> Value {
-    with(minimal(kind), &members(kind, "key"))
-}
+    /// The required members, and those of the duplicate key.
+    pub(super) fn usual(&self, kind: MessageKind) -> Value {
+        with(self.minimal(kind), &self.members(kind, "key"))
+    }
 
-/// Every member.
-pub(super) fn whole(kind: MessageKind) -> Value {
-    with(usual(kind), &members(kind, "more"))
+    /// Every member.
+    pub(super) fn whole(&self, kind: MessageKind) -> Value {
+        with(self.usual(kind), &self.members(kind, "more"))
+    }
 }
 
 /// The values that names in JSON stand for, such as `$uuid`, a new one each time. `$text:20` is one of 20 characters. A
-/// name after `#`, as in `$uuid#request`, stands for the same value wherever it is.
+/// name after `#`, as in `$uuid#request`, stands for the same value wherever it is. What follows `+` is put behind it.
 /// `$now:60` is a minute ago, `$absent` leaves a member out, and `$$` begins a text with one `$`.
-#[derive(Default)]
-pub(super) struct Values(HashMap<String, String>);
+pub(super) struct Values<'a> {
+    invented: &'a Invented,
+    named: HashMap<String, String>,
+}
 
-impl Values {
+impl<'a> Values<'a> {
+    pub(super) fn new(invented: &'a Invented) -> Self {
+        Self { invented, named: HashMap::new() }
+    }
+
     /// The JSON of a row, with values in place of their names.
     pub(super) fn fill(&mut self, json: &Value) -> Value {
         let mut value = json.clone();
@@ -63,10 +73,14 @@ impl Values {
                     *text = format!("${literal}");
                     return;
                 }
-                *text = match name.split_once('#') {
-                    Some((name, one)) => self.0.entry(one.to_owned()).or_insert_with(|| new(name)).clone(),
-                    None => new(name),
+                let (name, behind) = name.split_once('+').unwrap_or((name, ""));
+                let value = match name.split_once('#') {
+                    Some((name, one)) => {
+                        self.named.entry(one.to_owned()).or_insert_with(|| new(self.invented, name)).clone()
+                    }
+                    None => new(self.invented, name),
                 };
+                *text = value + behind;
             }
             _ => {}
         }
@@ -74,9 +88,9 @@ impl Values {
 }
 
 /// The value of a name.
-fn new(name: &str) -> String {
+fn new(invented: &Invented, name: &str) -> String {
     let (name, of) = name.split_once(':').unwrap_or((name, ""));
-    let simple = || HyphenatedUuid::random().to_simple().to_string();
+    let simple = || invented.uuid().to_simple().to_string();
     // A UUID of version 1 without hyphens, here of random digits; its 17th character says the variant.
     let time_uuid = |variant: &str| {
         let mut digits = simple();
@@ -87,12 +101,12 @@ fn new(name: &str) -> String {
     let length = || of.parse::<u32>().unwrap_or_default();
     match name {
         "now" => SystemClock.now().saturating_sub(Duration::from_secs(length().into())).to_string(),
-        "uuid" => HyphenatedUuid::random().to_string(),
+        "uuid" => invented.uuid().to_string(),
         "simple" => simple(),
         "time_uuid" => time_uuid(if of.is_empty() { "a" } else { of }),
         "hyphenated" => {
-            let mut text = HyphenatedUuid::random().to_string();
-            text.replace_range(14..15, "1");
+            let mut text = invented.uuid().to_string();
+            text.replace_range(14..15, if of.is_empty() { "1" } else { of });
             text
         }
         "upper" => time_uuid("a").replacen(|digit: char| digit.is_ascii_digit(), "F", 1),
@@ -144,11 +158,12 @@ mod tests {
 
     #[test]
     fn good_messages_break_no_rule_and_none_is_a_duplicate() {
-        let id = HyphenatedUuid::random();
+        let invented = Invented::new(7);
+        let id = invented.uuid();
         for kind in MessageKind::ALL {
-            for make in [minimal, usual, whole] {
+            for make in [Invented::minimal, Invented::usual, Invented::whole] {
                 let read = |message: Value| Message::from_json(kind, message.to_string().as_bytes()).unwrap();
-                let (one, two) = (read(make(kind)), read(make(kind)));
+                let (one, two) = (read(make(&invented, kind)), read(make(&invented, kind)));
                 // The specification does not say which values real messages have together.
                 let mut findings = one.findings.iter().map(|finding| finding.rule.class());
                 assert!(findings.all(|class| class == RuleClass::Consistency), "{kind}: {:?}", one.findings);
@@ -164,7 +179,7 @@ mod tests {
     fn whole_messages_have_every_member_of_the_samples() {
         use bankrail_webhook::samples;
         for sample in samples::all() {
-            let whole = whole(sample.kind());
+            let whole = Invented::new(7).whole(sample.kind());
             let sample: Value = serde_json::from_slice(&sample.to_json()).unwrap();
             for name in sample.as_object().unwrap().keys() {
                 assert!(whole.get(name).is_some(), "{name}");

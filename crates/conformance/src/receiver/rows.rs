@@ -14,6 +14,8 @@ use super::delivery::Delivery;
 use super::forge::{By, Forge, Jwe};
 use super::session::Session;
 use crate::error::JudgeError;
+use crate::invented::Invented;
+pub(super) use crate::row::BEYOND;
 use bankrail_webhook::{EachKind, MessageKind};
 use serde::Deserialize;
 use serde_json::Value;
@@ -66,9 +68,6 @@ impl Message {
         self.2.as_deref().map(kind)
     }
 }
-
-/// The id of rows that SPEC.md has no clause for.
-pub(super) const BEYOND: &str = "-";
 
 /// One row; one for each kind of message that it asks about.
 #[derive(Clone, Copy)]
@@ -124,13 +123,15 @@ pub(super) enum Asks {
     /// Deliveries, each with the name that a verdict calls it by.
     Deliveries(&'static [(&'static str, Make)]),
     /// These messages, each with a name.
-    Made(fn(MessageKind) -> Vec<(String, Value)>),
+    Made(fn(&Invented, MessageKind) -> Vec<(String, Value)>),
     /// A usual message with each priority that it may have.
     Priorities,
     /// A usual message of each kind with each priority that it may not have.
     WrongPriorities,
     /// A usual message that the key of 4096 bits has signed.
     LargeKey,
+    /// A usual message of each key of the provider under the name of the other.
+    SwappedKeys,
 }
 
 /// How a delivery is made.
@@ -230,7 +231,7 @@ mod tests {
         for row in rows() {
             let Asks::Messages(messages) = row.asks else { continue };
             for message in messages {
-                let filled = Values::default().fill(&message.1);
+                let filled = Values::new(&Invented::new(7)).fill(&message.1);
                 assert!(
                     filled.is_object()
                         && !filled.to_string().replace("$absent", "").replace("$12.50", "").contains('$'),

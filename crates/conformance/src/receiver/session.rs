@@ -4,11 +4,11 @@ use super::acknowledgements::Acknowledgements;
 use super::delivery::{Answer, Delivery, Heard, ReceiverAddresses, TIMEOUT, Target};
 use super::forge::Forge;
 use super::make::deliveries;
-use super::messages;
 use super::options::ReceiverJudgeOptions;
 use super::rows::{AFTER, BEYOND, HOSTILE, MEMBERS, Right, Row, one};
 use crate::client::client;
 use crate::error::{JudgeError, failed};
+use crate::invented::Invented;
 use crate::row;
 use crate::row::Verdict;
 use crate::selection::Wanted;
@@ -28,6 +28,11 @@ pub(super) struct Session {
     pub(super) target: Target,
     pub(super) forge: Forge,
     pub(super) large: Option<Sealer>,
+    /// The names of both keys of the provider, if both have one.
+    pub(super) kids: Option<[String; 2]>,
+    pub(super) seed: u32,
+    /// Where the receivers list what they have handled.
+    pub(super) handled: Option<String>,
     sealer: Sealer,
     strict: bool,
     wanted: Wanted,
@@ -58,7 +63,8 @@ impl Session {
         if addresses.iter().all(|(_, url)| url.is_none()) {
             return Err(JudgeError::NoAddress);
         }
-        let ReceiverJudgeOptions { api_key, api_key_header, large_signing_key, roots, strict, only } = options;
+        let ReceiverJudgeOptions { api_key, api_key_header, large_signing_key, roots, strict, seed, handled, only } =
+            options;
         if let Some(key) = &large_signing_key
             && let bits = key.verifying_key().public_key().bits()
             && bits != 4096
@@ -71,8 +77,18 @@ impl Session {
             Ok::<_, JudgeError>((api_key_header, value))
         });
         Ok(Self {
-            target: Target { addresses, client: client(&roots, TIMEOUT)?, api_key: api_key.transpose()? },
-            forge: Forge::new(signing_key, encryption_key.clone())?,
+            target: Target {
+                addresses,
+                client: client(&roots, TIMEOUT)?,
+                api_key: api_key.transpose()?,
+                invented: Invented::new(seed),
+            },
+            seed,
+            handled,
+            forge: Forge::new(signing_key, large_signing_key.as_ref(), encryption_key.clone())?,
+            kids: large_signing_key
+                .as_ref()
+                .and_then(|large| Some([signing_key.kid()?, large.kid()?].map(str::to_owned))),
             large: large_signing_key.map(|key| Sealer::new(key, encryption_key.clone(), SealOptions::new())),
             sealer: Sealer::new(signing_key.clone(), encryption_key.clone(), SealOptions::new()),
             strict,
@@ -117,7 +133,7 @@ impl Session {
                 self.push(id, title, Verdict::NotRun(NO_ADDRESS.to_owned()), begin);
                 continue;
             };
-            let delivery = self.sealed(kind, "the first message", &messages::minimal(kind))?;
+            let delivery = self.sealed(kind, "the first message", &self.target.invented.minimal(kind))?;
             let heard = self.send(&delivery).await;
             match &heard {
                 Heard::Nothing(reason) => drop(silent.get_or_insert((address, reason.clone()))),
@@ -143,7 +159,8 @@ impl Session {
         }
         self.silence = 0;
         if let Some(&kind) = self.kinds().first() {
-            let old = self.sealed(kind, "the same delivery, after all the others", &messages::usual(kind))?;
+            let old =
+                self.sealed(kind, "the same delivery, after all the others", &self.target.invented.usual(kind))?;
             let id = match self.send(&old).await {
                 Heard::Answer(answer) => answer.member("id"),
                 Heard::Nothing(_) => None,
@@ -375,7 +392,7 @@ impl Session {
 
     /// What the receiver answers to a good message, if it does not acknowledge it.
     pub(super) async fn is_down(&mut self, kind: MessageKind) -> Result<Option<String>, JudgeError> {
-        let good = self.sealed(kind, "a good message", &messages::usual(kind))?;
+        let good = self.sealed(kind, "a good message", &self.target.invented.usual(kind))?;
         let heard = self.send(&good).await;
         if self.is_acknowledged(kind, &heard) {
             return Ok(None);
@@ -460,7 +477,8 @@ impl Session {
     }
 }
 
-const NO_LARGE_KEY: &str = "it takes another key of the provider, that the receivers know: --sign-4096";
+const NO_LARGE_KEY: &str =
+    "it takes another key of the provider, that the receivers know: --sign-4096, and a name of each for swapped ones";
 const NO_ADDRESS: &str = "no address of this receiver was given";
 
 /// The rows about the form of the first answer of a receiver: id, title, verdict.

@@ -1,7 +1,7 @@
 //! A provider that is steered while it runs, by commands and over HTTP.
 
 use super::bank::{Bank, act, copy_of_data};
-use crate::{Folder, text};
+use crate::{Folder, run, text};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -41,6 +41,45 @@ async fn commands_steer_a_provider_that_runs() {
     let journal = control(data, &["journal", "--endpoint", "token"]).to_string();
     let secrets = [&token, customer.text("api_key"), &access(data).1];
     assert!(journal.contains("(masked)") && !secrets.iter().any(|secret| journal.contains(*secret)), "{journal}");
+}
+
+#[test]
+fn the_judge_orders_bookings_through_the_control() {
+    let folder = Folder::new();
+    let bank = Bank::start(&copy_of_data(&folder), &["--limits", "off", "--control", "127.0.0.1:0"]);
+    let connection = text(&bank.data.join("demo/democustomer"));
+    let program = env!("CARGO_BIN_EXE_bankrail");
+    let judge = |book: &str| {
+        let budget = "tokens=100,statements=100,tokens-per-second=1000";
+        let words = ["--strict", "--seed", "7", "--budget", budget, "--json", "--only", "S6", "--only", "S19"];
+        let words = [&["conformance", "provider", "--connection", &connection, "--book", book], &words[..]].concat();
+        let report: Value = serde_json::from_str(&run(words).out).unwrap();
+        let rows = report["rows"].as_array().unwrap().iter();
+        let rows = rows.filter(|row| row["title"].to_string().contains("ordered"));
+        rows.map(|row| row["verdict"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let book = format!("{program} provider --data '{}' control book --json -", bank.data.display());
+    assert_eq!(judge(&book), ["passed"; 6]);
+    // What is said to be booked, and is not.
+    let rows = judge("cat");
+    assert_eq!(rows.iter().filter(|verdict| *verdict == "failed").count(), 1, "{rows:?}");
+    assert_eq!(judge("exit 1"), ["not run"; 6]);
+}
+
+#[test]
+fn the_judge_steps_the_clock_for_the_worked_cases_of_limits() {
+    let folder = Folder::new();
+    let bank = Bank::start(&copy_of_data(&folder), &["--limits", "real", "--control", "127.0.0.1:0"]);
+    let connection = text(&bank.data.join("demo/democustomer"));
+    let program = env!("CARGO_BIN_EXE_bankrail");
+    let clock = format!("{program} provider --data '{}' control step-clock --json -", bank.data.display());
+    let words = ["conformance", "provider", "--connection", &connection, "--only", "S25.26", "--only", "S25.27"];
+    let run = run([&words[..], &["--only", "S25.28", "--limits", "--json", "--clock", &clock]].concat());
+    assert!(run.err.contains("--limits sends up to 27 statements and 16 token requests"), "{}", run.err);
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    let rows = report["rows"].as_array().unwrap().iter().map(|row| (&row["id"], &row["verdict"]));
+    let expected = ["S25.26", "S25.27", "S25.28"].map(|id| (json!(id), json!("passed")));
+    assert!(rows.eq(expected.iter().map(|(id, verdict)| (id, verdict))), "{report:#}");
 }
 
 #[test]

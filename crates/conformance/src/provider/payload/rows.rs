@@ -1,6 +1,7 @@
 //! The rows about payloads, as data: clause, title, the part that it is about, and what is right.
 
 use super::super::checks::Found;
+use super::super::judge::differs;
 use super::sums::{all, count, empty, net, part};
 use super::xml::{amount, child, children, is_date, is_hex32, text};
 use super::{Part, View};
@@ -11,7 +12,7 @@ use time::UtcOffset;
 
 pub(super) type Row = (&'static str, &'static str, Part, fn(&View<'_>) -> Found);
 
-pub(super) const ROWS: [Row; 33] = [
+pub(super) const ROWS: [Row; 35] = [
     ("S6.1", "the namespace is that of camt.052.001.06", Part::Root, |root| {
         let namespace = root.node.tag_name().namespace();
         Found::when(namespace == Some(NAMESPACE), NAMESPACE, namespace)
@@ -37,7 +38,14 @@ pub(super) const ROWS: [Row; 33] = [
         time(message, "GrpHdr/CreDtTm", whole, "a time with fractional seconds and an offset")
     }),
     ("S6.8", "Rpt/Id is 32 hexadecimal characters", Part::Message, |message| hex(message, "Rpt/Id")),
-    ("S6.9", "Rpt/CreDtTm is a time", Part::Message, |message| time(message, "Rpt/CreDtTm", |_| true, "a time")),
+    ("S6.9", "Rpt/CreDtTm is a time", Part::Message, |message| {
+        let found = text(message.node, "Rpt/CreDtTm");
+        time(message, "Rpt/CreDtTm", |_| true, "a time").and(|| {
+            let offset = found.and_then(|text| DateTime::parse(text).ok()?.offset());
+            let unusual = || Found::Unusual(differs("an offset, as GrpHdr/CreDtTm has one", found));
+            offset.map_or_else(unusual, |_| Found::Right)
+        })
+    }),
     ("S6.9", "GrpHdr/CreDtTm and Rpt/CreDtTm are within five minutes of the answer", Part::Message, |message| {
         recent(message, "GrpHdr/CreDtTm").and(|| recent(message, "Rpt/CreDtTm"))
     }),
@@ -80,6 +88,9 @@ pub(super) const ROWS: [Row; 33] = [
     ("S6.35", "TtlNtries/NbOfNtries is the number of Ntry", Part::Summary, |report| {
         let found = number(report);
         if is_number(found) { count(report.sums.entries, found) } else { Found::Absent }
+    }),
+    ("S25.36", "a page has at most 1000 entries", Part::Summary, |report| {
+        Found::when(report.sums.entries <= 1000, "at most 1000", Some(&report.sums.entries.to_string()))
     }),
     ("S6.20", "TtlNtries/Sum is the sum of all amounts", Part::Summary, all),
     ("S6.21", "TtlNtries/TtlNetNtry is the net amount and its direction", Part::Summary, net),
@@ -128,6 +139,14 @@ pub(super) const ROWS: [Row; 33] = [
         let [transaction] = details.as_slice() else { return Found::Absent };
         match (amount(text(entry.node, "Amt")), amount(text(*transaction, "Amt"))) {
             (Some(whole), Some(part)) => Found::when(whole == part, &whole.to_string(), Some(&part.to_string())),
+            _ => Found::Absent,
+        }
+    }),
+    ("S6.30", "TxDtls/CdtDbtInd of an entry with one transaction is that of the entry", Part::Entry, |entry| {
+        let mut details = children(entry.node, "NtryDtls").flat_map(|details| children(details, "TxDtls"));
+        let (Some(transaction), None) = (details.next(), details.next()) else { return Found::Absent };
+        match (text(entry.node, "CdtDbtInd"), text(transaction, "CdtDbtInd")) {
+            (Some(whole), Some(part)) => Found::when(whole == part, whole, Some(part)),
             _ => Found::Absent,
         }
     }),

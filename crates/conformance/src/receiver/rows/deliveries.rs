@@ -1,10 +1,11 @@
 //! Every member, the headers, other ways to write a message, and what SPEC.md does not say and live services send.
 
 use super::super::delivery::Delivery;
+use super::forms::MESSAGE_IDS;
 use super::{Asks, BEYOND, By, EVERY, EachKind, FIRST, Make, MessageKind, On, Right, Row, accepts, same};
 use crate::error::failed;
 use bankrail_secured_payload::SecuredPayload;
-use bankrail_webhook::headers::{CORRELATION_ID, PRIORITY, REQUEST_KEY};
+use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
 use flate2::Compression;
 use flate2::read::DeflateEncoder;
 use serde_json::json;
@@ -37,6 +38,15 @@ pub(super) const ROWS: &[Row] = &[
             ("version 1", Make::Sent(|usual| keyed(usual, "0b7c2f6e-8a1d-11eb-8dcd-0242ac130003"))),
             ("version 4 in upper case", Make::Sent(|usual| keyed(usual, "0B7C2F6E-8A1D-41EB-8DCD-0242AC130003"))),
             ("version 7", Make::Sent(|usual| keyed(usual, "018f5d1e-7c1a-7abc-8def-0123456789ab"))),
+        ],
+    ),
+    accepts(
+        MESSAGE_IDS,
+        EVERY,
+        "takes {one} with an X-Message-Id of any version of UUID",
+        &[
+            ("version 1", Make::Sent(|usual| usual.of_version(MESSAGE_ID, "1"))),
+            ("version 7", Make::Sent(|usual| usual.of_version(MESSAGE_ID, "7"))),
         ],
     ),
     Row {

@@ -1,10 +1,11 @@
 //! Bodies that are no envelope; and what is sensible to refuse, although SPEC.md does not say that a receiver judges a
 //! message before it acknowledges it.
 
-use super::super::messages::{minimal, usual, with, without};
+use super::super::messages::{with, without};
 use super::deliveries::{ECHOING, MEMBERS, REQUEST_KEYS};
 use super::usual as usually;
 use super::{Asks, BEYOND, EachKind, FIRST, Make, MessageKind, On, Right, Row, WORKING, one, refuses, same};
+use crate::invented::Invented;
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, REQUEST_KEY};
 use http::Method;
 use serde_json::{Value, json};
@@ -65,6 +66,8 @@ pub(super) const ROWS: &[Row] = &[
             ("one that is no UUID", Make::Sent(|usual| usual.with(MESSAGE_ID, "7"))),
             ("one with a digit less", Make::Sent(|usual| usual.with(MESSAGE_ID, SHORT))),
             ("one with a letter beyond f", Make::Sent(|usual| usual.with(MESSAGE_ID, BEYOND_F))),
+            ("five groups of one digit", Make::Sent(|usual| usual.with(MESSAGE_ID, "1-1-1-1-1"))),
+            ("one in braces", Make::Sent(|usual| usual.with(MESSAGE_ID, IN_BRACES))),
         ],
     ),
     required(
@@ -77,6 +80,8 @@ pub(super) const ROWS: &[Row] = &[
             ("one that is no UUID", Make::Sent(|usual| usual.with(REQUEST_KEY, "7"))),
             ("one with a digit less", Make::Sent(|usual| usual.with(REQUEST_KEY, SHORT))),
             ("one with a letter beyond f", Make::Sent(|usual| usual.with(REQUEST_KEY, BEYOND_F))),
+            ("five groups of one digit", Make::Sent(|usual| usual.with(REQUEST_KEY, "1-1-1-1-1"))),
+            ("one in braces", Make::Sent(|usual| usual.with(REQUEST_KEY, IN_BRACES))),
         ],
     ),
     Row {
@@ -109,19 +114,19 @@ pub(super) const ROWS: &[Row] = &[
             ("another API key", Make::ApiKey(Some("0B7C2F6E8A1D41EB8DCD0242AC130003"))),
         ],
     ),
-    messages(MEMBERS, "takes {one} with every required member only", |kind| {
-        let members = minimal(kind).as_object().cloned().unwrap_or_default();
+    messages(MEMBERS, "takes {one} with every required member only", |invented, kind| {
+        let members = invented.minimal(kind).as_object().cloned().unwrap_or_default();
         let cases = members.keys().flat_map(|name| {
             [
-                (format!("one without {name}"), without(usual(kind), name)),
-                (format!("one with null as {name}"), with(usual(kind), &json!({ name.as_str(): null }))),
+                (format!("one without {name}"), without(invented.usual(kind), name)),
+                (format!("one with null as {name}"), with(invented.usual(kind), &json!({ name.as_str(): null }))),
             ]
         });
         cases.collect()
     }),
-    messages(MEMBERS, "the receiver of {name} takes no other message", |kind| {
+    messages(MEMBERS, "the receiver of {name} takes no other message", |invented, kind| {
         let others = MessageKind::ALL.into_iter().filter(|other| *other != kind);
-        let others = others.map(|other| (one(other), usual(other)));
+        let others = others.map(|other| (one(other), invented.usual(other)));
         let none = [("an empty object", json!({})), ("an array", json!([])), ("null", Value::Null)];
         others.chain(none.map(|(what, message)| (what.to_owned(), message))).collect()
     }),
@@ -155,7 +160,8 @@ pub(super) const ROWS: &[Row] = &[
 /// A UUID without its first digit, and one with a letter that is no digit.
 const SHORT: &str = "b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
 const BEYOND_F: &str = "0g7c2f6e-8a1d-41eb-8dcd-0242ac130003";
-const MESSAGE_IDS: EachKind<&str> =
+const IN_BRACES: &str = "{0b7c2f6e-8a1d-41eb-8dcd-0242ac130003}";
+pub(super) const MESSAGE_IDS: EachKind<&str> =
     EachKind { mandate_outcome: "S21.6", mandate_notification: "S21.10", payment_outcome: "S21.15", query: "S21.19" };
 const CORRELATIONS: EachKind<&str> =
     EachKind { mandate_outcome: "S21.7", mandate_notification: BEYOND, payment_outcome: "S21.16", query: BEYOND };
@@ -172,7 +178,7 @@ const fn required(
 const fn messages(
     id: EachKind<&'static str>,
     title: &'static str,
-    messages: fn(MessageKind) -> Vec<(String, Value)>,
+    messages: fn(&Invented, MessageKind) -> Vec<(String, Value)>,
 ) -> Row {
     Row { id, on: WORKING, title, right: Right::Refused, asks: Asks::Made(messages) }
 }

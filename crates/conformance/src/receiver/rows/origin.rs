@@ -97,6 +97,8 @@ pub(super) const ROWS: &[Row] = &[
             ("another algorithm of the provider (\"PS256\")", Make::Signed("PS256", By::Provider)),
             ("another algorithm of the provider (\"RS384\")", Make::Signed("RS384", By::Provider)),
             ("another algorithm of the provider (\"RS512\")", Make::Signed("RS512", By::Provider)),
+            ("RS256 that calls itself RS512", Make::Jws(|forge, usual| renamed(forge, usual, "RS512"))),
+            ("RS256 that calls itself ES256", Make::Jws(|forge, usual| renamed(forge, usual, "ES256"))),
         ],
     ),
     refuses(
@@ -135,6 +137,17 @@ pub(super) const ROWS: &[Row] = &[
                 Make::Changed(|jwe| jwe.header = jwe.header.replacen(':', ": ", 1)),
             ),
             ("one with half a tag", Make::Changed(|jwe| jwe.tag.truncate(16))),
+            (
+                "one with a bit of the last byte of its tag flipped",
+                Make::Changed(|jwe| jwe.tag.iter_mut().rev().take(1).for_each(|byte| *byte ^= 1)),
+            ),
+            (
+                "one with a tag that its header is not part of",
+                Make::Carried(|forge, usual| {
+                    let jws = signed(forge, usual)?;
+                    Ok(forge.bound_jwe("RSA-OAEP", "A256CBC-HS512", &json!({}), jws.as_bytes(), false)?.compact())
+                }),
+            ),
             ("one without a tag", Make::Changed(|jwe| jwe.tag.clear())),
             ("one without its last block", Make::Changed(|jwe| shorten(jwe, 16))),
             ("one with half a block less", Make::Changed(|jwe| shorten(jwe, 8))),
@@ -185,6 +198,13 @@ pub(super) const ROWS: &[Row] = &[
             ),
         ],
     ),
+    Row {
+        id: same(BEYOND),
+        on: FIRST,
+        title: "takes no message of one key of the provider that names the other",
+        right: Right::Open,
+        asks: Asks::SwappedKeys,
+    },
     // Whoever learns which step failed can decrypt messages of others (RFC 7516 section 11.5).
     Row {
         id: same(BEYOND),
@@ -204,6 +224,14 @@ pub(super) const ROWS: &[Row] = &[
 /// A good JWS.
 fn signed(forge: &Forge, payload: &[u8]) -> Result<String, JudgeError> {
     forge.jws(&forge.signed_header("RS256", &json!({})), payload, By::Provider)
+}
+
+/// A JWS whose RS256 signature is right, and whose header names another algorithm.
+fn renamed(forge: &Forge, payload: &[u8], alg: &str) -> Result<String, JudgeError> {
+    let header = forge.signed_header(alg, &json!({})).to_string();
+    let signed = [header.as_bytes(), payload].map(base64url::encode).join(".");
+    let signature = forge.signature("RS256", signed.as_bytes(), By::Provider)?;
+    Ok(format!("{signed}.{}", base64url::encode(&signature)))
 }
 
 /// A JWS without its signature, and the signature.

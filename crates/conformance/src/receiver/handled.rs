@@ -1,0 +1,268 @@
+//! What the receivers say that they have handled, where they say it (Specification: "Events", rules 1 and 2).
+
+use super::delivery::{Delivery, Heard, Target};
+use super::messages::{Values, with};
+use super::rows::one;
+use super::session::Session;
+use crate::client::address;
+use crate::error::JudgeError;
+use crate::row::Verdict;
+use bankrail_webhook::MessageKind;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// How long the receivers have to handle what was delivered.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// When the list is read again, and how long a message has to be handled once too often.
+const PAUSE: Duration = Duration::from_millis(500);
+
+const ONCE: &str = "S23.16";
+const ORDER: &str = "S23.18";
+
+/// The orders in which three messages can come.
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+
+/// Three outcomes of one mandate or payment, the last of which is the end.
+struct Story {
+    kind: MessageKind,
+    title: &'static str,
+    statuses: [&'static str; 3],
+    /// Another name of the last state.
+    right: &'static str,
+    /// The value that names the mandate or the payment.
+    subject: &'static str,
+}
+
+const STORIES: [Story; 3] = [
+    Story {
+        kind: MessageKind::PaymentOutcome,
+        title: "a payment ends as settled, in whatever order PDNG, ACSP and ACSC come",
+        statuses: ["PDNG", "ACSP", "ACSC"],
+        right: "payment_settled",
+        subject: "$text:35#subject",
+    },
+    Story {
+        kind: MessageKind::PaymentOutcome,
+        title: "a payment ends as rejected, in whatever order PDNG, ACSP and RJCT come",
+        statuses: ["PDNG", "ACSP", "RJCT"],
+        right: "payment_rejected",
+        subject: "$text:35#subject",
+    },
+    Story {
+        kind: MessageKind::MandateOutcome,
+        title: "a mandate ends as cancelled, in whatever order ACTV, SUSD and CNCD come",
+        statuses: ["ACTV", "SUSD", "CNCD"],
+        right: "mandate_cancelled",
+        subject: "$time_uuid#subject",
+    },
+];
+
+impl Story {
+    /// The members of the outcome with this status.
+    fn outcome(&self, status: &str, created: &str) -> Value {
+        let outcome = match self.kind {
+            MessageKind::PaymentOutcome => {
+                json!({"instruction_identification": self.subject, "uetr": "$uuid#uetr", "transaction_status": status})
+            }
+            _ => json!({"mandate_identification": self.subject, "status": "SUCC", "action_type": "STCH",
+                "action_status": "CMPL", "mandate_status": status}),
+        };
+        with(outcome, &json!({ "creation_date_time": created }))
+    }
+}
+
+/// One thing that a receiver has handled.
+#[derive(Deserialize)]
+struct Line {
+    /// That of a journal with other events too, of which only messages count.
+    event: Option<String>,
+    message_id: String,
+    /// A name of a mandate or a payment, or an array of them.
+    #[serde(default)]
+    about: Value,
+    state: Option<String>,
+    effect: Option<String>,
+}
+
+/// What was delivered, and whether all of it was acknowledged.
+struct Delivered {
+    kind: MessageKind,
+    ids: Vec<String>,
+    subject: String,
+    /// The statuses in their order.
+    order: String,
+    taken: bool,
+}
+
+/// Whether the list can be read.
+///
+/// # Errors
+/// [`JudgeError::Handled`].
+pub(super) async fn check(session: &Session) -> Result<(), JudgeError> {
+    let Some(source) = &session.handled else { return Ok(()) };
+    read(&session.target, source).await.map(drop).map_err(|reason| JudgeError::Handled { reason })
+}
+
+/// The rows about what was handled.
+pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
+    let begin = std::time::Instant::now();
+    let kinds = session.kinds();
+    let title = |kind| format!("handles {} once, however often it comes", one(kind));
+    let stories: Vec<&Story> = STORIES.iter().filter(|story| kinds.contains(&story.kind)).collect();
+    let Some(source) = session.handled.clone().filter(|_| session.wants(ONCE) || session.wants(ORDER)) else {
+        let unseen = || Verdict::NotSeen("what is handled is not seen: --handled names a list of it".to_owned());
+        kinds.into_iter().for_each(|kind| session.push(ONCE, title(kind), unseen(), begin));
+        stories.iter().for_each(|story| session.push(ORDER, story.title.to_owned(), unseen(), begin));
+        return Ok(());
+    };
+    let (mut events, mut told) = (Vec::new(), Vec::new());
+    for kind in kinds {
+        events.push(deliver_thrice(session, kind).await?);
+    }
+    for story in &stories {
+        let mut all = Vec::new();
+        for order in ORDERS {
+            all.push(tell(session, story, order).await?);
+        }
+        told.push((story, all));
+    }
+    let until = Instant::now() + PATIENCE;
+    let mut is_last = false;
+    let (once, ends) = loop {
+        let lines = read(&session.target, &source).await.unwrap_or_default();
+        let once: Vec<_> = events.iter().map(|event| event.is_handled_once(&lines)).collect();
+        let ends: Vec<_> = told.iter().map(|(story, all)| story.ends_right(all, &lines)).collect();
+        if is_last {
+            break (once, ends);
+        }
+        // Once more, because what is right now may be handled again.
+        is_last = once.iter().chain(&ends).all(|verdict| *verdict == Verdict::Passed) || Instant::now() >= until;
+        sleep(PAUSE).await;
+    };
+    events.iter().zip(once).for_each(|(event, once)| session.push(ONCE, title(event.kind), once, begin));
+    stories.iter().zip(ends).for_each(|(story, end)| session.push(ORDER, story.title.to_owned(), end, begin));
+    Ok(())
+}
+
+/// A message with every member: twice as it is, and once sealed anew under another X-Message-Id.
+async fn deliver_thrice(session: &mut Session, kind: MessageKind) -> Result<Delivered, JudgeError> {
+    let message = session.target.invented.whole(kind);
+    let again = Values::new(&session.target.invented).fill(&json!({"creation_date_time": "$now"}));
+    let first = session.sealed(kind, "a message", &message)?;
+    let anew = session.sealed(kind, "the same message, sealed anew", &with(message, &again))?;
+    deliver(session, kind, &[first.clone(), first, anew]).await
+}
+
+/// Three outcomes in this order.
+async fn tell(session: &mut Session, story: &Story, order: [usize; 3]) -> Result<Delivered, JudgeError> {
+    let mut values = Values::new(&session.target.invented);
+    let subject = values.fill(&json!(story.subject));
+    let made = story.statuses.into_iter().zip(["$now:180", "$now:120", "$now:60"]).map(|(status, created)| {
+        let members = values.fill(&story.outcome(status, created));
+        let message = with(session.target.invented.usual(story.kind), &members);
+        Ok((status, session.sealed(story.kind, status, &message)?))
+    });
+    let made = made.collect::<Result<Vec<_>, JudgeError>>()?;
+    let (names, deliveries): (Vec<_>, Vec<_>) = order.into_iter().filter_map(|place| made.get(place).cloned()).unzip();
+    let delivered = deliver(session, story.kind, &deliveries).await?;
+    Ok(Delivered { subject: subject.as_str().unwrap_or_default().to_owned(), order: names.join(", "), ..delivered })
+}
+
+async fn deliver(session: &mut Session, kind: MessageKind, deliveries: &[Delivery]) -> Result<Delivered, JudgeError> {
+    let ids = deliveries.iter().map(|delivery| delivery.message_id().to_owned()).collect();
+    let mut all = Delivered { kind, ids, subject: String::new(), order: String::new(), taken: true };
+    for delivery in deliveries {
+        let heard = session.send(delivery).await;
+        all.taken &= session.is_acknowledged(kind, &heard);
+    }
+    Ok(all)
+}
+
+const NOT_TAKEN: &str = "the receiver did not take the messages";
+
+impl Delivered {
+    fn is_handled_once(&self, lines: &[Line]) -> Verdict {
+        if !self.taken {
+            return Verdict::NotRun(NOT_TAKEN.to_owned());
+        }
+        let is_own = |line: &&Line| self.ids.iter().any(|id| id.eq_ignore_ascii_case(&line.message_id));
+        let count = lines.iter().filter(is_own).filter(|line| line.effect.as_deref() != Some("repeated")).count();
+        Verdict::when(count == 1, || format!("expected it to be handled once, found {count} times"))
+    }
+}
+
+impl Story {
+    fn ends_right(&self, all: &[Delivered], lines: &[Line]) -> Verdict {
+        let [_, _, end] = self.statuses;
+        for Delivered { subject, order, taken, .. } in all {
+            if !taken {
+                return Verdict::NotRun(NOT_TAKEN.to_owned());
+            }
+            let mut states = lines.iter().rev().filter(|line| line.about.to_string().contains(subject));
+            let state = states.find_map(|line| line.state.as_deref()).unwrap_or("no state");
+            if ![end, self.right].iter().any(|right| right.eq_ignore_ascii_case(state)) {
+                let found = bankrail_values::excerpt(state);
+                return Verdict::Failed(format!("expected {end} after {order}, found {found}"));
+            }
+        }
+        Verdict::Passed
+    }
+}
+
+/// The list as it is now. A file that is not there yet is an empty one.
+///
+/// # Errors
+/// Why it cannot be read.
+async fn read(target: &Target, source: &str) -> Result<Vec<Line>, String> {
+    let text = match address(source) {
+        Ok(url) => match target.get(url).await {
+            Heard::Answer(answer) if answer.status.is_success() => answer.body,
+            other => return Err(other.describe()),
+        },
+        Err(_) => match std::fs::read(source) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.to_string()),
+            found => found.unwrap_or_default(),
+        },
+    };
+    Ok(lines(&String::from_utf8_lossy(&text)))
+}
+
+/// The objects of a JSON array, or those of which each has a line of its own. What is something else is left out.
+fn lines(text: &str) -> Vec<Line> {
+    let array: Option<Vec<Value>> = serde_json::from_str(text).ok();
+    let values = array.unwrap_or_else(|| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect());
+    let lines = values.into_iter().filter_map(|value| serde_json::from_value::<Line>(value).ok());
+    lines.filter(|line| line.event.as_deref().is_none_or(|event| event == "message")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_and_judged() {
+        let journal = r#"{"event":"started","listen":null}
+            {"event":"message","message_id":"A","about":["instruction:I1","uetr:U"],"state":"payment_settled"}
+            {"event":"duplicate","message_id":"a"}
+            {"message_id":"b","about":"I1","state":"PDNG","effect":"repeated"}
+            half a li"#;
+        let found = lines(journal);
+        assert_eq!(found.len(), 2);
+        let event = |ids: &[&str], taken| {
+            let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+            Delivered { kind: MessageKind::Query, ids, subject: "I1".to_owned(), order: "ACSC, PDNG".to_owned(), taken }
+        };
+        assert_eq!(event(&["a"], true).is_handled_once(&found), Verdict::Passed);
+        assert_eq!(event(&["a", "b"], true).is_handled_once(&found), Verdict::Passed);
+        assert!(matches!(event(&["c"], true).is_handled_once(&found), Verdict::Failed(_)));
+        assert!(matches!(event(&["a"], false).is_handled_once(&found), Verdict::NotRun(_)));
+        let told = [event(&[], true)];
+        let [settled, ..] = &STORIES;
+        let verdict = settled.ends_right(&told, &found);
+        assert_eq!(verdict, Verdict::Failed("expected ACSC after ACSC, PDNG, found \"PDNG\"".to_owned()));
+        let array = lines(r#"[{"message_id":"a","about":"I1","state":"acsc"}]"#);
+        assert_eq!(settled.ends_right(&told, &array), Verdict::Passed);
+    }
+}
