@@ -6,6 +6,7 @@ use super::layout::{After, Head, Paging, ROWS, first_rows, html};
 use super::text::filters;
 use super::{Page, Shared};
 use crate::statement::row::Row;
+use crate::text::grouped;
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -13,7 +14,7 @@ use bankrail::bank::LedgerAccount;
 use bankrail::client_assertion::CustomerCode;
 use bankrail::service::{Ledger as _, LedgerAnswer, RegisteredAccount, StatementQuery};
 use bankrail::statement::{AccountId, AccountKind, MaxEntries, PagePosition, SortOrder};
-use bankrail::values::{Date, Decimal};
+use bankrail::values::Date;
 use serde::Deserialize;
 
 /// An account: what the ledger knows of it, what statements say, and the customers who may ask for them.
@@ -48,8 +49,8 @@ impl AccountRow {
         self.registered.as_ref().is_some_and(|facts| facts.kind == AccountKind::WithVirtualAccounts)
     }
 
-    fn balance(&self) -> Decimal {
-        self.account.balance.rescale_to_minor_units().unwrap_or(self.account.balance).amount()
+    fn balance(&self) -> String {
+        grouped(&self.account.balance.rescale_to_minor_units().unwrap_or(self.account.balance).amount().to_string())
     }
 }
 

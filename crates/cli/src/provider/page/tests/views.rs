@@ -283,6 +283,9 @@ async fn accounts_have_balances_and_the_entries_of_a_day() {
     for address in ["/accounts/3", "/accounts/no%20account", "/accounts/2?day=yesterday"] {
         assert_eq!(world.get(address).await.status, 404, "{address}");
     }
+    let large = Booking::new(BookingKind::Fee, "1234567.50 AUD".parse().unwrap(), "2021-07-30".parse().unwrap());
+    world.ledger.book(&"999001400100101".parse().unwrap(), &large).await.unwrap();
+    has(&world.page("/accounts/999001400100101").await, &["-1,234,567.50", "<b>-1,234,530.00 AUD</b>"]);
     // One that no customer may ask for.
     world.ledger.open_account(&"3".parse().unwrap(), "0.50 AUD".parse().unwrap()).await.unwrap();
     has(&world.page("/accounts/3").await, &["none: nobody may ask", "0.50 AUD"]);
