@@ -10,7 +10,7 @@ const VIEWS = ["Overview", "Calls", "Outbox", "Endpoints", "Customers", "Account
 
 async function check(browser, provider, shots, axe) {
   const origin = new URL(provider.link).origin;
-  await notWithoutTheLink(browser, origin, shots);
+  await notWithoutTheLink(browser, origin, shots, axe);
   const tab = await browser.tab();
   await tab.media("light");
   await tab.open(provider.link);
@@ -18,9 +18,9 @@ async function check(browser, provider, shots, axe) {
   assert.equal(await tab.value("document.cookie"), "", "the script does not see the cookie");
   await everyView(tab, shots, axe);
   await callsAppear(tab, provider, shots);
-  await linksLead(tab);
+  await linksLead(tab, axe);
   await commandsAreCopied(browser, tab, origin);
-  if (provider.run) await callsAreRepeated(tab, origin, provider);
+  if (provider.run) await callsAreRepeated(tab, origin, provider, axe);
   if (provider.run) await commandsDoWhatTheySay(tab, origin, provider);
   if (provider.run) await buttonsDoWhatTheySay(tab, origin, axe);
   await keyboard(tab, origin);
@@ -34,11 +34,12 @@ async function check(browser, provider, shots, axe) {
   console.log("the provider's page: " + tab.requests.length + " requests");
 }
 
-async function notWithoutTheLink(browser, origin, shots) {
+async function notWithoutTheLink(browser, origin, shots, axe) {
   const stranger = await browser.tab();
   await stranger.open(origin + "/");
   assert.match(await stranger.text(), /needs the link/);
   assert.equal(await stranger.count("nav"), 0);
+  await accessible(stranger, axe, "the refusal");
   await stranger.screenshot(path.join(shots, "refused.png"));
 }
 
@@ -107,13 +108,13 @@ async function callsAppear(tab, provider, shots) {
 }
 
 /** The links within the views. */
-async function linksLead(tab) {
+async function linksLead(tab, axe) {
   const follow = async (view, link, heading) => {
     await tab.loads(() => tab.click(`header li:nth-child(${VIEWS.indexOf(view) + 1}) a`));
     if (!(await tab.count(link))) return false;
     await tab.loads(() => tab.click(link));
     assert.match(await tab.text("h1"), heading);
-    await fits(tab, link);
+    await accessible(tab, axe, link);
     await tab.width(390, 844, true);
     await fits(tab, link + " on a phone");
     await tab.width(1280, 900);
@@ -174,9 +175,10 @@ async function commandsDoWhatTheySay(tab, origin, provider) {
 }
 
 /** The command of a call sends it again. */
-async function callsAreRepeated(tab, origin, provider) {
+async function callsAreRepeated(tab, origin, provider, axe) {
   await tab.open(origin + "/calls?refused=yes");
   await tab.click(".calls summary");
+  await accessible(tab, axe, "a call that is open");
   const texts = await tab.value("Array.from(document.querySelectorAll('.calls [open] pre'), (text) => text.innerText)");
   assert.match(texts[0], /^POST \/v1.0\/auth\n[^]*apikey: \(masked\)\n[^]*\n\ngrant_type=client_credentials$/);
   assert.match(texts[1], /^401\n[^]*x-requestkey: [^]*\n\n\{/);
