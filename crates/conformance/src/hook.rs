@@ -10,12 +10,15 @@ use std::process::{Command, Stdio};
 /// A text that begins with `https://` is an address; any other is a command, which `sh` runs. An order is carried out
 /// when the command ends with 0, or the address answers with a status of success.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hook(
-    /// The command or the address.
-    pub String,
-);
+pub struct Hook(String);
 
 impl Hook {
+    /// This command or address.
+    #[must_use]
+    pub fn new(order: impl Into<String>) -> Self {
+        Self(order.into())
+    }
+
     /// Gives an order.
     ///
     /// # Errors

@@ -158,10 +158,10 @@ impl Provider {
             options = options.seed(seed);
         }
         if let Some(clock) = &self.clock {
-            options = options.clock(Hook(clock.clone()));
+            options = options.clock(Hook::new(clock));
         }
         if let Some(book) = &self.book {
-            options = options.book(Hook(book.clone()));
+            options = options.book(Hook::new(book));
         }
         if let Some(url) = token_url {
             options = options.token_url(url);
