@@ -2,8 +2,14 @@
 
 use crate::client::address;
 use serde_json::Value;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// How long an order may take.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// A command that gets one JSON object on its standard input, or an address that it is posted to.
 ///
@@ -25,9 +31,7 @@ impl Hook {
     /// What became of it.
     pub(crate) async fn order(&self, client: &reqwest::Client, order: &Value) -> Result<(), String> {
         let Ok(url) = address(&self.0) else {
-            let (command, order) = (self.0.clone(), order.to_string());
-            let ran = tokio::task::spawn_blocking(move || run(&command, &order)).await;
-            return ran.map_err(|error| error.to_string())?;
+            return run(&self.0, &order.to_string(), LONGEST).await;
         };
         let request = client.post(url).header("content-type", "application/json").body(order.to_string());
         let answer = request.send().await.map_err(|error| bankrail_values::causes(&error.without_url()))?;
@@ -37,12 +41,20 @@ impl Hook {
     }
 }
 
-fn run(command: &str, order: &str) -> Result<(), String> {
-    let mut command = Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
-    let child = command.as_mut().map_err(|error| error.to_string())?;
-    // A command that does not read all of it may still do what it should.
-    drop(child.stdin.take().map(|mut input| input.write_all(order.as_bytes())));
-    let status = child.wait().map_err(|error| error.to_string())?;
+async fn run(command: &str, order: &str, longest: Duration) -> Result<(), String> {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::null()).kill_on_drop(true);
+    let mut child = shell.spawn().map_err(|error| error.to_string())?;
+    let input = child.stdin.take();
+    let ended = timeout(longest, async {
+        if let Some(mut input) = input {
+            // A command that does not read all of it may still do what it should.
+            let _ = input.write_all(order.as_bytes()).await;
+        }
+        child.wait().await
+    });
+    let ended = ended.await.map_err(|_| format!("expected the command to end within {} s", longest.as_secs()))?;
+    let status = ended.map_err(|error| error.to_string())?;
     if status.success() { Ok(()) } else { Err(format!("expected the command to end with 0, found {status}")) }
 }
 
@@ -50,9 +62,12 @@ fn run(command: &str, order: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_command_gets_the_order_and_says_whether_it_is_done() {
-        assert_eq!(run("grep -q '\"amount\":\"12.50\"'", "{\"amount\":\"12.50\"}"), Ok(()));
-        assert!(run("exit 3", "{}").unwrap_err().contains("found exit status: 3"));
+    #[tokio::test]
+    async fn a_command_gets_the_order_and_says_whether_it_is_done() {
+        let order = "{\"amount\":\"12.50\"}";
+        assert_eq!(run("grep -q '\"amount\":\"12.50\"'", order, LONGEST).await, Ok(()));
+        assert!(run("exit 3", order, LONGEST).await.unwrap_err().contains("found exit status: 3"));
+        let endless = run("exec sleep 600", order, Duration::from_millis(50)).await.unwrap_err();
+        assert!(endless.contains("expected the command to end within"), "{endless}");
     }
 }
