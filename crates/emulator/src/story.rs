@@ -9,12 +9,30 @@ pub use payment::PaymentStory;
 pub use shop::ShopStory;
 
 use crate::ids::Ids;
+use crate::webhook::Webhook;
 use bankrail_values::{Clock, Timestamp};
 use bankrail_webhook::message::MpsUserId;
 use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{DeliveryHeaders, Priority};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+/// What can go wrong within a week: payments that are rejected and delayed, mandates that are declined and expire, and a
+/// case that is opened again, told together.
+pub(crate) fn bad_week(seed: u64, start: Timestamp) -> Vec<Webhook> {
+    let lives: [fn(u64, Timestamp) -> Vec<Webhook>; 6] = [
+        PaymentStory::rejected_life,
+        MandateStory::declined_life,
+        PaymentStory::rejected_life,
+        MandateStory::queried_life,
+        PaymentStory::delayed_life,
+        MandateStory::expired_life,
+    ];
+    let told = lives.iter().zip(0..).flat_map(|(life, other)| life(seed.wrapping_add(other), start));
+    let mut told: Vec<Webhook> = told.collect();
+    told.sort_by_key(|webhook| webhook.message.creation_date_time());
+    told
+}
 
 /// What both stories need: identifiers and times that rise.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use super::{Arguments, Control, ControlError};
 use crate::ids::Ids;
-use crate::story::{MandateStory, PaymentStory};
+use crate::story::{MandateStory, PaymentStory, bad_week};
 use crate::webhook::{Webhook, fresh_headers, read_any};
 use crate::webhooks::dispatcher_options;
 use bankrail_mailbox::{EndpointId, EntryId, Outbox as _, OutboxQuery, OutboxState, OutboxSummary};
@@ -26,25 +26,8 @@ const STORIES: [(&str, Life); 11] = [
     ("payment-same-day", PaymentStory::same_day_life),
     ("payment-delayed", PaymentStory::delayed_life),
     ("payment-rejected", PaymentStory::rejected_life),
-    ("bad-day", bad_day),
+    ("bad-week", bad_week),
 ];
-
-/// What goes wrong on one day: payments that are rejected and delayed, a mandate that is declined, one that expires, and
-/// a case that is opened again.
-fn bad_day(seed: u64, start: Timestamp) -> Vec<Webhook> {
-    let lives: [Life; 6] = [
-        PaymentStory::rejected_life,
-        MandateStory::declined_life,
-        PaymentStory::rejected_life,
-        MandateStory::queried_life,
-        PaymentStory::delayed_life,
-        MandateStory::expired_life,
-    ];
-    let told = lives.iter().zip(0..).flat_map(|(life, other)| life(seed.wrapping_add(other), start));
-    let mut told: Vec<Webhook> = told.collect();
-    told.sort_by_key(|webhook| webhook.message.creation_date_time());
-    told
-}
 
 /// How long ago a story began: each has a message a day.
 const STORY: Duration = Duration::from_secs(10 * 24 * 3600);

@@ -119,7 +119,7 @@ operations! {
     Faults = "faults" {}
     /// Orders a fault for calls, or for deliveries to receivers.
     AddFault = "add-fault" {
-        "fault" Text required, "The name of the fault, also after token-, statement- or webhook- for calls of one kind.";
+        "fault" Text required, "The name of the fault, after token-, statement- or webhook- for calls of one kind.";
         "customer" Text, "The code of the customer whose calls meet it; all without it.";
         "share" Text, "The part of the calls that meets it, such as 0.1 or 10%; all without it.";
         "skip" Number, "How many calls are spared before.";
@@ -179,7 +179,7 @@ operations! {
         "endpoint" Text required, "The endpoint.";
         "message" Object, "The message.";
         "story" Text, "In place of a message: mandate, mandate-declined, mandate-expired, mandate-amended, \
-            mandate-ported, mandate-queried, payment, payment-same-day, payment-delayed, payment-rejected or bad-day.";
+            mandate-ported, mandate-queried, payment, payment-same-day, payment-delayed, payment-rejected or bad-week.";
         "seed" Number, "Which story: the same number, the same identifiers.";
         "shuffled" Flag, "In an order that the seed decides.";
     }

@@ -461,8 +461,8 @@ impl MandateStory {
 
     #[track_caller]
     fn amendment_ended(&mut self, trigger: Trigger, status: ActionStatus) -> Webhook {
-        assert!(self.amendment_waits(), "no amendment waits for the payer");
-        let amendment = self.amendment.as_mut().expect("one that waits");
+        let waiting = self.amendment.as_mut().filter(|amendment| amendment.status == ActionStatus::Pending);
+        let amendment = waiting.expect("an amendment that waits for the payer");
         amendment.status = status;
         let action = amendment.action;
         let details = BilateralAmendment::new().additional_information("From the next invoice on".to_owned());

@@ -339,6 +339,25 @@ async fn deliveries_meet_their_faults() {
 }
 
 #[tokio::test]
+async fn a_shuffled_story_has_the_same_messages_in_another_order() {
+    let kinds = async |shuffled: bool| {
+        let world = World::new();
+        receivers(&world).await;
+        let story = json!({ "endpoint": "acme", "story": "bad-week", "seed": 7, "shuffled": shuffled });
+        world.fine("send", story).await;
+        let listed = world.fine("messages", json!({ "endpoint": "acme" })).await;
+        let kinds = listed["messages"].as_array().unwrap().iter().map(|message| message["kind"].to_string());
+        kinds.collect::<Vec<_>>()
+    };
+    let (mut told, mut shuffled) = (kinds(false).await, kinds(true).await);
+    assert_eq!(told.len(), 21);
+    assert_ne!(told, shuffled);
+    told.sort_unstable();
+    shuffled.sort_unstable();
+    assert_eq!(told, shuffled);
+}
+
+#[tokio::test]
 async fn messages_are_sent_listed_and_sent_again() {
     let world = World::new();
     let bodies = receivers(&world).await;
