@@ -324,3 +324,24 @@ impl Row {
         self.pages = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_statement::AccountId;
+
+    #[test]
+    fn an_account_has_what_the_others_leave_of_an_hours_calls() {
+        let now = Timestamp::UNIX_EPOCH;
+        let id = |number: usize| AccountId::parse(&format!("{number:015}")).unwrap();
+        let accounts = |count| (0..count).map(|number| PolledAccount::new(id(number))).collect::<Vec<_>>();
+        // Polled every ten minutes, each would make six calls.
+        for (count, stopped, expected) in [(1, 0, 25), (2, 0, 19), (3, 0, 13), (7, 0, 7), (7, 3, 13), (25, 0, 5)] {
+            let board = Board::new(count, now);
+            for index in 1..=stopped {
+                board.change(index, |row| row.stopped_since = Some(now));
+            }
+            assert_eq!(board.part(0, 25, &accounts(count)), expected, "{count} accounts, {stopped} stopped");
+        }
+    }
+}
