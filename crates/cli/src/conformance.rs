@@ -20,14 +20,15 @@ use std::path::PathBuf;
 pub(crate) enum Command {
     /// Judge a customer's receivers by the clauses of the specification that can be seen from outside
     ///
-    /// Plays the provider: delivers some 1,300 messages over HTTPS, good ones and hostile ones, and prints a row for each
-    /// clause: its number in docs/conformance.md under the heading of SPEC.md, the verdict, and for a failure what was
-    /// expected and what was found. Nothing is assumed about the language or the library behind the receivers.
+    /// Plays the provider: delivers some 1,300 messages over HTTPS, good ones and hostile ones, and prints a row for
+    /// each clause: its number in docs/conformance.md under the heading of SPEC.md, the verdict, and for a failure what
+    /// was expected and what was found. Nothing is assumed about the language or the library behind the receivers.
     ///
     /// Mandates, payments and cases are made up anew in each run, and receivers store them: judge a test installation.
     ///
-    /// A row fails if a sentence of SPEC.md is broken. Rows under "Beyond SPEC.md" are about what it does not say, such as
-    /// the API key: where a receiver differs there from what is known of live services, that is "noted", and fails with
+    /// A row fails if a sentence of SPEC.md is broken. Rows under "Beyond SPEC.md" are about what it does not say, such
+    /// as the API key: where a receiver differs there from what is known of live services, that is "noted", and fails
+    /// with
     /// --strict. What is left open altogether is noted and never fails. Whether a receiver knows a message again is seen
     /// in the ids of its acknowledgements, if it repeats the first one. The last line says what to mend first.
     /// "not run": the row depends on another that failed, or on a receiver whose address was not given.
@@ -50,7 +51,7 @@ pub(crate) enum Command {
         array of them. What has no message_id or is another event than message is ignored. Without it, what a receiver \
         makes of messages is not seen:\n\n  \
         message_id  the X-Message-Id of the delivery that was handled\n  \
-        about       the mandate_identification, instruction_identification or uetr that it is about; one or an array\n  \
+        about       the mandate_identification, instruction_identification or uetr that it is about, or several\n  \
         state       the state of that mandate or payment after it: its code, such as ACSC or CNCD\n  \
         effect      repeated, if it was known and changed nothing\n  \
         event       message; a journal may have others\n\n\
@@ -76,23 +77,24 @@ pub(crate) enum Command {
     ///
     /// The last line says what to mend first. Without a token the rows that need one are not run.
     ///
-    /// A row fails if a sentence of SPEC.md is broken. What differs from what is known of live services, and SPEC.md does
-    /// not say, is "noted", and fails with --strict. What is left open altogether is noted and never fails. "not seen": this customer's
-    /// accounts or options show nothing to judge it by.
+    /// A row fails if a sentence of SPEC.md is broken. What differs from what is known of live services, and SPEC.md
+    /// does not say, is "noted", and fails with --strict. What is left open altogether is noted and never fails. "not
+    /// seen": this customer's accounts or options show nothing to judge it by.
     ///
     /// The customer should be one for tests. Its accounts should have entries of today, one of them fast payments, one
     /// of them credits to virtual accounts. No secret, account number or name is printed; amounts are where they are
     /// wrong.
     #[command(
-        after_help = "A booking of --book is one JSON object. It is booked when the command ends with 0 or the answer is a \
-        success. Six are ordered for today, two of them alike, and the statement is asked for two to four times more:\n\n  \
+        after_help = "A booking of --book is one JSON object. It is booked when the command ends with 0 or the answer \
+        is a success. Six are ordered for today, two of them alike, and the statement is asked for two to four times \
+        more:\n\n  \
         account       the account, one of those that are judged\n  \
         amount        the amount in its currency, without a sign, such as 12.50\n  \
         kind          fast_payment_in, fast_payment_out, transfer_in or transfer_out\n  \
         narrative     the remittance text\n  \
         counterparty  the name of the other party\n\n\
-        An order of --clock is the object {\"seconds\": N}: by so much the provider's clock is stepped ahead. Limits, tokens \
-        and statements follow it, and assertions are judged by the real time.\n\n\
+        An order of --clock is the object {\"seconds\": N}: by so much the provider's clock is stepped ahead. Limits, \
+        tokens and statements follow it, and assertions are judged by the real time.\n\n\
         Exit status: 0 if no row failed, 1 if one did, 2 if the provider cannot be reached or the \
         arguments are wrong, 3 if no row failed and some were not run for want of budget (0 with --allow-not-run).\n\n\
         Examples:\n  \
@@ -137,7 +139,8 @@ struct Printing {
     /// Let what SPEC.md does not say, and public documentation of live services does, fail too
     #[arg(long)]
     strict: bool,
-    /// Make ids, texts and amounts up as the run did whose report says this seed. Receivers know the messages of that run
+    /// Make ids, texts and amounts up as the run did whose report says this seed. Receivers know the messages of that
+    /// run
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u32>,
 }

@@ -11,7 +11,7 @@ mod outbox;
 #[cfg(feature = "page")]
 mod page;
 mod rotation;
-mod sample_calls;
+mod samples;
 mod send;
 mod serve;
 mod today;

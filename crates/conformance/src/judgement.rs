@@ -108,7 +108,8 @@ impl Judgement {
         line
     }
 
-    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `seed`, `mend_first`, and `rows` with `id`,
+    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `seed`, `mend_first`, and `rows` with
+    /// `id`,
     /// `heading`, `title`, `beyond`, `verdict`, `detail` and `seconds`.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -155,8 +156,8 @@ impl Judgement {
         report.to_string().expect("text is written to memory")
     }
 
-    /// An HTML page of one file: every row under its heading, those that failed also first. Nothing in it is loaded from
-    /// elsewhere, and no script runs.
+    /// An HTML page of one file: every row under its heading, those that failed also first. Nothing in it is loaded
+    /// from elsewhere, and no script runs.
     #[must_use]
     pub fn to_html(&self) -> String {
         let failed: Vec<&Row> = self.rows.iter().filter(|row| matches!(row.verdict, Verdict::Failed(_))).collect();

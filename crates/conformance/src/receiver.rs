@@ -21,9 +21,9 @@ use std::fmt;
 
 /// Judges a customer's receivers by the clauses of the specification that can be seen from outside.
 ///
-/// It plays the provider: it delivers some 1,300 messages over HTTPS, good ones and hostile ones. Mandates, payments and
-/// cases are made up anew in each run, and receivers store them: judge a test installation. Rows under "Beyond SPEC.md"
-/// are about what the specification does not say. What differs from what is sensible there is
+/// It plays the provider: it delivers some 1,300 messages over HTTPS, good ones and hostile ones. Mandates, payments
+/// and cases are made up anew in each run, and receivers store them: judge a test installation. Rows under "Beyond
+/// SPEC.md" are about what the specification does not say. What differs from what is sensible there is
 /// [`Verdict::Noted`](crate::Verdict::Noted).
 pub struct ReceiverJudge(Session);
 

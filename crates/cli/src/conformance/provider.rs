@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What `--limits` costs.
-const PRICE: &str = "--limits sends up to 27 statements and 16 token requests beyond the budget, in half a minute, and the \
-    customer is then locked out for an hour; the worked cases take up to 48 and 4 more, and six hours without --clock";
+const PRICE: &str = "--limits sends up to 27 statements and 16 token requests beyond the budget, in half a minute, and \
+    the customer is then locked out for an hour; the worked cases take up to 48 and 4 more, and six hours without --clock";
 
 /// The bytes of an earlier report that are read.
 const MOST: usize = 4 << 20;
@@ -72,8 +72,8 @@ pub(crate) struct Provider {
     /// Judge what an earlier run did not come to: the report that it printed with --json
     #[arg(long, value_name = "FILE")]
     rest_of: Option<String>,
-    /// The longest wait for a Retry-After or for the end of a token, in seconds; with --limits and 21600, the worked cases
-    /// of limits are judged without --clock
+    /// The longest wait for a Retry-After or for the end of a token, in seconds; with --limits and 21600, the worked
+    /// cases of limits are judged without --clock
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     wait: u64,
     /// Count the limits, last: some 26 statements and 16 token requests beyond the budget, of a customer that has not
@@ -84,7 +84,8 @@ pub(crate) struct Provider {
     /// input, or an https address that it is posted to, as described below
     #[arg(long, value_name = "COMMAND|URL")]
     book: Option<String>,
-    /// Step the provider's clock for the worked cases of limits, with --limits: a command or an https address as of --book
+    /// Step the provider's clock for the worked cases of limits, with --limits: a command or an https address as of
+    /// --book
     #[arg(long, value_name = "COMMAND|URL", requires = "limits")]
     clock: Option<String>,
     #[command(flatten)]

@@ -149,3 +149,26 @@ fn unusable(folder: &Path, error: &std::io::Error) -> Failure {
         _ => unwritable(folder, error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    #[test]
+    fn what_a_kill_has_left_is_removed_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let old = ["data.partial-0123456789abcdef", "data.partial-mine", "other.partial-0123456789abcdef"];
+        let names = [&old[..], &["data.partial-fedcba9876543210"]].concat();
+        for name in &names {
+            fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        for name in old {
+            let folder = fs::File::open(parent.path().join(name)).unwrap();
+            folder.set_modified(SystemTime::now() - 2 * LEFT).unwrap();
+        }
+        remove_left(parent.path(), OsStr::new("data.partial-"));
+        let left: Vec<_> = names.iter().filter(|name| parent.path().join(name).exists()).collect();
+        assert_eq!(left, [&names[1], &names[2], &names[3]]);
+    }
+}

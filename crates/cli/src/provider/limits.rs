@@ -115,6 +115,10 @@ mod tests {
         let token = [Window::per_hour(400).unwrap(), Window::per_second(80).unwrap()];
         assert_eq!(trial.default_policy(CallType::Token).windows(), token);
         assert_eq!(Wanted::Real.limits().unwrap().default_policy(CallType::Token).windows()[0].limit(), 10);
+        let lines = Wanted::File("limits.toml".into()).lines(&limits);
+        assert_eq!(lines.len(), CallType::ALL.len());
+        let token = "token: 100 per 3600s, 2 per 1s (";
+        assert!(lines.iter().any(|line| line.starts_with(token)), "a window that is not named is said: {lines:?}");
         let off = Wanted::Off.limits().unwrap();
         assert!(CallType::ALL.iter().all(|call_type| off.default_policy(*call_type).windows().is_empty()));
     }
@@ -137,6 +141,8 @@ mod tests {
             let error = of(text).unwrap_err();
             assert!(error.contains(expected), "{error}");
         }
+        let error = of("[[limits]]\ncall_tpye = \"token\"\nper_hour = 1\n").unwrap_err();
+        assert!(error.contains("call_tpye") && error.contains("the member call_type"), "both are said: {error}");
         let error = of(b"# \xff").unwrap_err();
         assert!(error.contains("expected UTF-8"), "{error}");
         let missing = Wanted::File("/nowhere/limits.toml".into()).limits().unwrap_err();

@@ -166,8 +166,8 @@ fn our_own_provider_passes_every_row() {
     assert_eq!(status, 0, "{rows:#?}");
     assert_eq!(with_verdict(&rows, "failed"), [""; 0]);
     assert_eq!(with_verdict(&rows, "not run"), [""; 0]);
-    // Limits and bookings were not asked for, the customer has no account in some currencies and none that begins with a zero, no
-    // entry has a second reference. The first token may have ended.
+    // Limits and bookings were not asked for, the customer has no account in some currencies and none that begins with
+    // a zero, no entry has a second reference. The first token may have ended.
     let unseen = with_verdict(&rows, "not seen").into_iter().filter(|id| *id != "S22.6");
     assert_eq!(unseen.collect::<Vec<_>>(), UNSEEN);
     assert_eq!(with_verdict(&rows, "noted"), [""; 0]);

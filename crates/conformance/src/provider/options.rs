@@ -51,8 +51,8 @@ options! {
         /// How bookings are ordered, which the statement must then show. Default: statements are judged by what is in
         /// them.
         pub(super) book(Hook => Some): Option<Hook> = None,
-        /// How the provider's clock is stepped: by an order `{"seconds": N}`. Default: the worked cases of limits are not
-        /// seen, unless there is a wait of six hours.
+        /// How the provider's clock is stepped: by an order `{"seconds": N}`. Default: the worked cases of limits are
+        /// not seen, unless there is a wait of six hours.
         pub(super) clock(Hook => Some): Option<Hook> = None,
         /// Whether it fails what only public documentation of live services has. Default: what differs there is noted.
         pub(super) strict: bool = false,

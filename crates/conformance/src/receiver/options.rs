@@ -23,11 +23,11 @@ options! {
         pub(super) roots: TlsRoots = TlsRoots::Platform,
         /// Whether rows beyond SPEC.md fail too. Default: what differs there is noted.
         pub(super) strict: bool = false,
-        /// The seed of ids and texts that are made up, which are the same in each run with it. Receivers know the messages
-        /// of an earlier run with the same seed. Default: another one in each run.
+        /// The seed of ids and texts that are made up, which are the same in each run with it. Receivers know the
+        /// messages of an earlier run with the same seed. Default: another one in each run.
         pub(super) seed: u32 = any_seed(),
-        /// Where the receivers list what they have handled: an address that begins with `https://`, or a file. The README
-        /// says what such a list has. Default: what they make of messages is not seen.
+        /// Where the receivers list what they have handled: an address that begins with `https://`, or a file. The
+        /// README says what such a list has. Default: what they make of messages is not seen.
         pub(super) handled(String => Some): Option<String> = None,
         /// Judges these rows only. Default: all.
         pub(super) only: Vec<RowSelection> = Vec::new(),

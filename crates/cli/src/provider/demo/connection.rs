@@ -1,7 +1,7 @@
 //! The files `connection.toml` and the sample calls of the demo customers.
 
 use super::super::folder::{Folders, damaged, read};
-use super::super::sample_calls;
+use super::super::samples;
 use crate::connection::failure;
 use crate::failure::Failure;
 use crate::keys::write::{NewFile, write};
@@ -40,7 +40,7 @@ pub(crate) fn tell_address(folders: &Folders, base_url: &str) -> Result<Vec<(Pat
         connection.audience = Some(token_url.clone());
         connection.token_url = Some(token_url);
         write_connection(home, connection)?;
-        sample_calls::write_all(home, connection)?;
+        samples::write_all(home, connection)?;
     }
     Ok(all)
 }
@@ -54,7 +54,7 @@ pub(crate) fn set_api_key(folders: &Folders, code: &str, api_key: &str) -> Resul
         if connection.customer.as_str() == code {
             connection.api_key = api_key.into();
             write_connection(&home, &connection)?;
-            sample_calls::write_all(&home, &connection)?;
+            samples::write_all(&home, &connection)?;
             return Ok(true);
         }
     }

@@ -3,7 +3,7 @@
 
 use super::super::demo;
 use super::super::folder::Folders;
-use super::super::sample_calls::samples;
+use super::super::samples::samples;
 use super::settings::{Arguments, base_url};
 use crate::failure::Failure;
 use crate::output::{Output, Style};
@@ -90,7 +90,7 @@ fn customer(
             "  {title:<12} {} {}{}",
             sample.program,
             file(home.join(sample.name)),
-            sample.needs
+            sample.about
         ))?;
     }
     Ok(())

@@ -88,14 +88,8 @@ impl Table {
             widths[6] = widths[6].min(24);
             widths[5] = widths[5].min(20);
         }
-        // So does what the report can do without on a narrow terminal.
-        for hidden in [1, 4, 3] {
-            let taken: usize = widths.iter().take(COLUMNS - 1).map(|columns| columns + 2).sum();
-            if self.fit.is_some_and(|fit| taken + NARRATIVE > fit)
-                && let Some(columns) = widths.get_mut(hidden)
-            {
-                *columns = 0;
-            }
+        if let Some(columns) = self.fit {
+            hide(&mut widths, columns);
         }
         self.print(&self.titles, &widths, Some(Style::Dim), output)?;
         for row in std::mem::take(&mut self.rows) {
@@ -114,6 +108,7 @@ impl Table {
     ) -> Result<(), Failure> {
         let mut line = String::new();
         for (index, (cell, &columns)) in cells.iter().zip(widths).enumerate() {
+            // One that is left out.
             if columns == 0 {
                 continue;
             }
@@ -137,6 +132,17 @@ impl Table {
     }
 }
 
+/// Leaves out what one can do without, until the narrative has room: value date, status, sum so far.
+fn hide(widths: &mut [usize; COLUMNS], columns: usize) {
+    for hidden in [1, 4, 3] {
+        let taken: usize = widths.iter().take(COLUMNS - 1).filter(|width| **width > 0).map(|width| width + 2).sum();
+        match widths.get_mut(hidden) {
+            Some(width) if taken + NARRATIVE > columns => *width = 0,
+            _ => break,
+        }
+    }
+}
+
 fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
     let references = row.reference_text();
     let narrative = match (row.narrative.as_str(), references.is_empty()) {
@@ -147,4 +153,24 @@ fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
     let [booked, value_date, amount, balance, status, code, counterparty] = row.cells(balance);
     [booked, value_date, amount, balance, status, code, counterparty, narrative]
         .map(|cell| shown(cell.trim()).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_left_out_one_by_one_until_the_narrative_fits() {
+        let wanted = [10, 10, 10, 10, 6, 14, 24, 50];
+        for (columns, hidden) in
+            [(300, &[][..]), (128, &[]), (127, &[1]), (115, &[1, 4]), (107, &[1, 4, 3]), (40, &[1, 4, 3])]
+        {
+            let mut widths = wanted;
+            hide(&mut widths, columns);
+            let left_out: Vec<usize> = (0..COLUMNS).filter(|index| widths[*index] == 0).collect();
+            let mut hidden = hidden.to_vec();
+            hidden.sort_unstable();
+            assert_eq!(left_out, hidden, "{columns}");
+        }
+    }
 }

@@ -178,7 +178,7 @@ fn has(program: &str) -> bool {
 }
 
 #[tokio::test]
-async fn the_sample_calls_print_a_statement() {
+async fn the_samples_print_a_statement() {
     let folder = Folder::new();
     let bank = Bank::start(&copy_of_data(&folder), &["--limits", "off"]);
     let openssl = Command::new("openssl").arg("version").output().is_ok();

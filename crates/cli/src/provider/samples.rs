@@ -8,49 +8,56 @@ use std::fs;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// A sample: what runs it, its name and text, and what else it needs.
+/// A sample: what runs it, its name and text, what else to say of it, and whether it receives webhooks.
 pub(super) struct Sample {
     pub(super) program: &'static str,
     pub(super) name: &'static str,
     text: &'static str,
-    pub(super) needs: &'static str,
+    pub(super) about: &'static str,
+    receives: bool,
 }
 
-const CALLS: [Sample; 3] = [
+const SAMPLES: [Sample; 5] = [
     Sample {
         program: "sh",
         name: "sample.sh",
-        text: include_str!("sample_calls/sample.sh"),
-        needs: "  (needs curl and openssl)",
+        text: include_str!("samples/sample.sh"),
+        about: "  (needs curl and openssl)",
+        receives: false,
     },
     Sample {
         program: "python3",
         name: "sample.py",
-        text: include_str!("sample_calls/sample.py"),
-        needs: "  (needs openssl)",
+        text: include_str!("samples/sample.py"),
+        about: "  (needs openssl)",
+        receives: false,
     },
-    Sample { program: "node", name: "sample.mjs", text: include_str!("sample_calls/sample.mjs"), needs: "" },
-];
-
-const RECEIVERS: [Sample; 2] = [
+    Sample {
+        program: "node",
+        name: "sample.mjs",
+        text: include_str!("samples/sample.mjs"),
+        about: "",
+        receives: false,
+    },
     Sample {
         program: "python3",
         name: "receiver.py",
-        text: include_str!("sample_calls/receiver.py"),
-        needs: "  (receives webhooks; pip install jwcrypto)",
+        text: include_str!("samples/receiver.py"),
+        about: "  (receives webhooks; pip install jwcrypto)",
+        receives: true,
     },
     Sample {
         program: "node",
         name: "receiver.mjs",
-        text: include_str!("sample_calls/receiver.mjs"),
-        needs: "  (receives webhooks; npm install jose)",
+        text: include_str!("samples/receiver.mjs"),
+        about: "  (receives webhooks; npm install jose)",
+        receives: true,
     },
 ];
 
 /// The samples that can work with what the connection says.
 pub(super) fn samples(connection: &Connection) -> impl Iterator<Item = &'static Sample> {
-    let receivers = connection.receivers.as_ref().map(|_| &RECEIVERS);
-    CALLS.iter().chain(receivers.into_iter().flatten())
+    SAMPLES.iter().filter(|sample| !sample.receives || connection.receivers.is_some())
 }
 
 /// Writes the programs into the customer's folder.
@@ -75,19 +82,22 @@ fn filled(text: &str, connection: &Connection) -> Zeroizing<String> {
     // The statement's scope alone: the first one.
     let scope = connection.scopes.first().map_or("", String::as_str);
     let account = connection.accounts.first().map_or("", |account| account.as_str());
-    let text = text
-        .replace("@TOKEN_URL@", token_url)
-        .replace("@STATEMENT_URL@", &statement_url)
-        .replace("@AUDIENCE@", audience)
-        .replace("@CUSTOMER@", connection.customer.as_str())
-        .replace("@SCOPE@", scope)
-        .replace("@ACCOUNT@", account);
-    let mut text = Zeroizing::new(text.replace("@API_KEY@", connection.api_key.expose_secret()));
+    let mut values = vec![
+        ("@TOKEN_URL@", token_url.to_owned()),
+        ("@STATEMENT_URL@", statement_url),
+        ("@AUDIENCE@", audience.to_owned()),
+        ("@CUSTOMER@", connection.customer.to_string()),
+        ("@SCOPE@", scope.to_owned()),
+        ("@ACCOUNT@", account.to_owned()),
+    ];
+    let mut secrets = vec![("@API_KEY@", &connection.api_key)];
     if let Some(receivers) = &connection.receivers {
-        let address = receivers.listen;
-        let filled = text.replace("@RECEIVER_HOST@", &address.ip().to_string());
-        let filled = Zeroizing::new(filled.replace("@RECEIVER_PORT@", &address.port().to_string()));
-        text = Zeroizing::new(filled.replace("@RECEIVER_API_KEY@", receivers.api_key.expose_secret()));
+        values.push(("@RECEIVER_HOST@", receivers.listen.ip().to_string()));
+        values.push(("@RECEIVER_PORT@", receivers.listen.port().to_string()));
+        secrets.push(("@RECEIVER_API_KEY@", &receivers.api_key));
     }
-    text
+    let values = values.iter().map(|(name, value)| (*name, value.as_str()));
+    let secrets = secrets.iter().map(|(name, secret)| (*name, secret.expose_secret()));
+    let filled = Zeroizing::new(text.to_owned());
+    values.chain(secrets).fold(filled, |text, (name, value)| Zeroizing::new(text.replace(name, value)))
 }
