@@ -2,6 +2,10 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+// Text only: what is compiled into a program does not have it.
+#[cfg(all(doc, feature = "full", feature = "emulator"))]
+pub mod guide;
+
 #[cfg(feature = "bank")]
 pub use bankrail_bank as bank;
 #[cfg(feature = "camt")]
