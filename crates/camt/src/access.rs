@@ -8,7 +8,7 @@ pub(crate) use summary::Total;
 pub use summary::{summary_of, summary_of_amounts};
 
 use crate::*;
-use bankrail_values::Decimal;
+use bankrail_values::{Decimal, Money};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -36,6 +36,11 @@ impl Direction {
             Self::Other(_) => None,
         }
     }
+
+    pub(crate) fn apply_to_money(&self, amount: &Amount) -> Option<Money> {
+        let money = amount.to_money()?;
+        Some(Money::new(self.apply(money.amount())?, money.currency()))
+    }
 }
 
 impl Entry {
@@ -56,6 +61,12 @@ impl Entry {
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction.apply(self.amount.value())
+    }
+
+    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed currency code.
+    #[must_use]
+    pub fn signed_money(&self) -> Option<Money> {
+        self.direction.apply_to_money(&self.amount)
     }
 
     /// All that the entry says in words: the [narrative](Transaction::narrative) of each transaction in turn, then
@@ -211,6 +222,12 @@ impl<'a> EntryLine<'a> {
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction().apply(self.amount()?.value())
+    }
+
+    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed currency code.
+    #[must_use]
+    pub fn signed_money(&self) -> Option<Money> {
+        self.direction().apply_to_money(self.amount()?)
     }
 
     /// All that the line says in words: the [narrative](Transaction::narrative) of the transaction. That of the whole

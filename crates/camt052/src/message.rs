@@ -22,7 +22,7 @@ bankrail_camt::account_message! {
     ///
     /// for item in EntryReader::new(BufReader::new(File::open("report.xml")?), ReadOptions::default()) {
     ///     if let StreamItem::Entry(entry) = item? {
-    ///         println!("{:?}", entry.signed_amount());
+    ///         println!("{:?}", entry.signed_money());
     ///     }
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -117,7 +117,10 @@ pub enum MoneyError {
 
 impl fmt::Display for Money {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} {}", self.amount, self.currency)
+        match out.width() {
+            None => write!(out, "{} {}", self.amount, self.currency),
+            Some(_) => out.pad(&format!("{} {}", self.amount, self.currency)),
+        }
     }
 }
 

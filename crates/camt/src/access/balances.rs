@@ -2,13 +2,19 @@
 
 use crate::{Balance, BalanceCode, BalanceTypeCode, Entry, EntryStatus};
 use bankrail_iso20022::CurrencyCode;
-use bankrail_values::Decimal;
+use bankrail_values::{Decimal, Money};
 
 impl Balance {
     /// The amount with its sign: below zero for a debit. `None` for an unknown direction.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction.apply(self.amount.value())
+    }
+
+    /// The [signed amount](Self::signed_amount) in its currency. `None` also without a well-formed currency code.
+    #[must_use]
+    pub fn signed_money(&self) -> Option<Money> {
+        self.direction.apply_to_money(&self.amount)
     }
 
     /// True for a balance of this kind, whatever its sub-type.

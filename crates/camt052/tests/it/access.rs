@@ -6,6 +6,7 @@ use bankrail_camt052::{
     DateOrDateTimePeriod, DatePeriod, DateTime, DateTimePeriod, Document, InstrumentQuantity, IssuedId, OtherAccountId,
     PlainDecimal, PriceType, PriceValue, PriceValueType, Rate, RateType, ReadOptions, Report, Text,
 };
+use bankrail_values::{Currency, Money};
 
 fn report(before: &str, entries: &str) -> Report {
     let parsed = Document::parse(document(before, entries)).unwrap_or_else(|error| panic!("{error}"));
@@ -68,7 +69,9 @@ fn balances_by_kind() {
         report(&balances.map(|(code, amount)| balance(code, amount, "DBIT")).collect::<String>(), "")
     };
     let amount = |balance: Option<&bankrail_camt052::Balance>| {
-        balance.and_then(|balance| balance.signed_amount()).map(|amount| amount.to_string())
+        let amount = balance?.signed_amount()?;
+        assert_eq!(balance?.signed_money(), Some(Money::new(amount, Currency::AUD)));
+        Some(amount.to_string())
     };
     let all = of(&balances);
     assert_eq!(amount(all.balance(&BalanceCode::InterimAvailable)).as_deref(), Some("-3"));

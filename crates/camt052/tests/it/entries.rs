@@ -5,7 +5,7 @@ use bankrail_camt052::{
     AccountId, Amount, BankTransactionCode, Date, DateOrDateTime, Direction, Document, Entry, EntryStatus,
     OtherAccountId, Remittance, Report, Summary, Text, Transaction, summary_of,
 };
-use bankrail_values::{Currency, Decimal};
+use bankrail_values::{Currency, Decimal, Money};
 
 const CODE: &str = "<BkTxCd/>";
 
@@ -54,6 +54,8 @@ fn the_counterparty_is_at_the_other_end_of_the_payment() {
         };
         assert_eq!((entry.signed_amount(), line.signed_amount()), (signed, signed));
         assert_eq!(line.transaction.unwrap().signed_amount(), signed);
+        let money = signed.map(|amount| Money::new(amount, Currency::AUD));
+        assert_eq!((entry.signed_money(), line.signed_money()), (money, money));
         assert_eq!(line.amount(), Some(&entry.amount));
         assert_eq!(line.direction(), &entry.direction);
     }

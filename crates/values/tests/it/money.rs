@@ -39,3 +39,9 @@ fn an_amount_has_two_parts_and_a_difference_its_sign() {
         assert!(bad.parse::<Money>().is_err(), "{bad:?}");
     }
 }
+
+#[test]
+fn amounts_stand_in_columns() {
+    let padded = [format!("[{:>12}]", money("-5.00 AUD")), format!("[{:12}]", money("5 VND"))];
+    assert_eq!(padded, ["[   -5.00 AUD]", "[5 VND       ]"]);
+}

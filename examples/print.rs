@@ -1,0 +1,15 @@
+//! Prints each line of a statement: the first program of README.md. `cargo run --example print`
+
+use bankrail::camt052::Document;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let read = Document::parse(std::fs::read("examples/statement.xml")?)?;
+    for report in &read.document.reports {
+        for line in report.lines() {
+            let money = line.signed_money().ok_or("a line has no sign or no currency")?;
+            println!("{money:>12}  {}  {}", line.entry.status, line.narrative());
+        }
+    }
+    read.findings.iter().for_each(|finding| println!("{finding}"));
+    Ok(())
+}
