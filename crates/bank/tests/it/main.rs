@@ -11,4 +11,5 @@ mod bookings;
 mod capture;
 mod customers;
 mod ledger;
+mod past;
 mod world;

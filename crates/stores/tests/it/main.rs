@@ -21,6 +21,8 @@ mod inbox;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod load;
 mod outbox;
+#[cfg(feature = "webhook")]
+mod past;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]

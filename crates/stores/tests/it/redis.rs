@@ -9,3 +9,6 @@ mod same_answers;
 mod server;
 mod store;
 mod together;
+
+#[cfg(feature = "webhook")]
+pub(crate) use server::{SERVERS, Server};

@@ -8,14 +8,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The two servers on which each test runs.
-pub(super) const SERVERS: [&str; 2] = ["BANKRAIL_REDIS_SERVER", "BANKRAIL_VALKEY_SERVER"];
+pub(crate) const SERVERS: [&str; 2] = ["BANKRAIL_REDIS_SERVER", "BANKRAIL_VALKEY_SERVER"];
 
 pub(super) fn patient() -> RedisCountersOptions {
     RedisCountersOptions::new().timeout(Duration::from_secs(20))
 }
 
 /// Killed when dropped.
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     program: String,
     options: Vec<String>,
@@ -24,7 +24,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) async fn start(variable: &str) -> Self {
+    pub(crate) async fn start(variable: &str) -> Self {
         Self::with_options(variable, &[]).await
     }
 
@@ -63,7 +63,7 @@ impl Server {
         assert!(status.unwrap().success());
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}/", self.port)
     }
 
@@ -73,11 +73,11 @@ impl Server {
     }
 
     /// Counters by the callers' clocks.
-    pub(super) fn counters_by_callers(&self) -> RedisCounters {
+    pub(crate) fn counters_by_callers(&self) -> RedisCounters {
         RedisCounters::open(&self.url(), patient().clock(CounterClock::Callers)).unwrap()
     }
 
-    pub(super) async fn connection(&self) -> MultiplexedConnection {
+    pub(crate) async fn connection(&self) -> MultiplexedConnection {
         redis::Client::open(self.url()).unwrap().get_multiplexed_async_connection().await.unwrap()
     }
 
