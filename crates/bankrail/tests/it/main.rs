@@ -9,3 +9,4 @@ mod faults;
 mod kills;
 mod log_fields;
 mod log_sources;
+mod restore;
