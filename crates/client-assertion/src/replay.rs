@@ -30,6 +30,12 @@ pub fn is_free_again(expires: Timestamp, now: Timestamp) -> bool {
 }
 
 /// A store of the assertions that were used, until they expire ([`is_free_again`]).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not store used assertions",
+    label = "not a `ReplayStore`",
+    note = "pass an `Arc` of a `SqliteStore`, `MemoryStore` or `RedisStore` of `bankrail_stores`",
+    note = "`bankrail-stores` implements it with the feature `client-assertion`, which `bankrail` switches on by itself"
+)]
 pub trait ReplayStore: fmt::Debug + Send + Sync {
     /// Claims `key` until `expires`. Returns true for the first caller, and false for every later one until `expires`
     /// of the first has passed. The step is atomic, also among several processes.

@@ -47,6 +47,11 @@ impl ArchiveRecord {
 }
 
 /// A store of records.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not store an archive",
+    label = "not an `ArchiveStore`",
+    note = "pass `Arc::new(store)` of a `SqliteStore` of `bankrail_stores` (features `sqlite` and `mailbox`)"
+)]
 pub trait ArchiveStore: fmt::Debug + Send + Sync {
     /// Adds a record. In the same step, the records of its kind that are older than `oldest` are removed, and then the
     /// oldest ones until those of its kind have at most `max_bytes` of sealed content together.

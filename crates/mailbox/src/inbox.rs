@@ -239,6 +239,12 @@ pub struct InboxCounts {
 /// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take the entry; as long as
 ///   none has, the first owner may still finish. Calls by others change nothing and return `false`.
 /// - `now` is the caller's; a store never reads a clock.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not store received messages",
+    label = "not an `Inbox`",
+    note = "pass `Arc::new(store.inbox())` of `SqliteStore`, `PostgresStore` or `MemoryStore`, or a `RedisInbox`",
+    note = "`bankrail-stores` implements it with the feature `mailbox`, which `bankrail` switches on by itself"
+)]
 pub trait Inbox: Debug + Send + Sync {
     /// Stores message and acknowledgement in one step, unless they are there already.
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome>;

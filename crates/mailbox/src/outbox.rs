@@ -136,6 +136,12 @@ pub struct OutboxEntry {
 ///   none has, the first owner may still record. Calls by others change nothing and return `false`.
 /// - Entries of a stopped endpoint are kept and not leased, nor those of one that its [`Circuit`] holds back.
 /// - `now` is the caller's; a store never reads a clock.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not store messages to deliver",
+    label = "not an `Outbox`",
+    note = "pass `Arc::new(store.outbox())` of `SqliteStore`, `PostgresStore` or `MemoryStore` of `bankrail_stores`",
+    note = "`bankrail-stores` implements it with the feature `mailbox`, which `bankrail` switches on by itself"
+)]
 pub trait Outbox: Debug + Send + Sync {
     /// Stores a message, due at once. A message for a stopped endpoint is stored, too.
     ///
@@ -192,6 +198,12 @@ pub trait Outbox: Debug + Send + Sync {
 
 /// A sender's store of messages to deliver, as operators see and use it. Only [`OutboxOperator::find`] and
 /// [`Outbox::lease`] return payload.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not store messages to deliver",
+    label = "not an `OutboxOperator`",
+    note = "pass `Arc::new(store.outbox())` of `SqliteStore`, `PostgresStore` or `MemoryStore` of `bankrail_stores`",
+    note = "`bankrail-stores` implements it with the feature `mailbox`, which `bankrail` switches on by itself"
+)]
 pub trait OutboxOperator: Debug + Send + Sync {
     /// Returns entries without their payload, in the order of enqueueing. An entry that this version cannot read is
     /// left out.
@@ -257,6 +269,13 @@ pub trait OutboxOperator: Debug + Send + Sync {
 }
 
 /// An outbox for workers and operators.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not store messages to deliver",
+    label = "not an `OutboxStore`",
+    note = "pass `Arc::new(store.outbox())` of `SqliteStore`, `PostgresStore` or `MemoryStore` of `bankrail_stores`",
+    note = "`bankrail-stores` implements it with the feature `mailbox`, which `bankrail` switches on by itself"
+)]
 pub trait OutboxStore: Outbox + OutboxOperator {}
 
+#[diagnostic::do_not_recommend]
 impl<S: Outbox + OutboxOperator + ?Sized> OutboxStore for S {}

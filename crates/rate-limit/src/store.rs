@@ -76,6 +76,12 @@ impl<'a> Charge<'a> {
 ///
 /// Every engine answers as [`decide`](crate::decide) does on a [`State`](crate::State) kept for each customer and call
 /// type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not keep counters",
+    label = "not a `CounterStore`",
+    note = "pass an `Arc` of a `MemoryCounters`, `SqliteStore` or `RedisCounters`, or of `PostgresStore::counters()`",
+    note = "`bankrail-stores` implements it with the feature `rate-limit`, which `bankrail` switches on by itself"
+)]
 pub trait CounterStore: fmt::Debug + Send + Sync {
     /// Decides and charges in one atomic step.
     ///

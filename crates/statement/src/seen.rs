@@ -164,6 +164,12 @@ pub const MAX_POSITION_BYTES: usize = 1 << 20;
 /// - It keeps the highest recorded occurrence of each key. [`SeenEntry::recorded_over`] says what that means for days.
 /// - A position is text that the store does not interpret, such as a [`Checkpoint`](crate::Checkpoint) written as JSON.
 /// - Accounts are kept apart, and compared byte for byte.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not store imported entries",
+    label = "not a `SeenEntries`",
+    note = "pass an `Arc` of a `SqliteStore`, `PostgresStore`, `RedisStore` or `MemoryStore` of `bankrail_stores`",
+    note = "`bankrail-stores` implements it with the feature `statement`, which `bankrail` switches on by itself"
+)]
 pub trait SeenEntries: fmt::Debug + Send + Sync {
     /// The highest recorded occurrence of each key, in the same order; 0 for an unknown one.
     fn counts<'a>(&'a self, account: &'a AccountId, keys: &'a [EntryKey]) -> StoreFuture<'a, Vec<u32>>;

@@ -13,6 +13,12 @@ use std::fmt;
 ///
 /// An engine drops a token once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since its `expires_at`, so
 /// that a caller whose clock lags behind another's finds what is valid at its `now`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not keep a customer's access tokens",
+    label = "not a `TokenCache`",
+    note = "pass an `Arc` of a `SqliteStore`, `PostgresStore`, `RedisStore` or `MemoryStore` of `bankrail_stores`",
+    note = "`bankrail-stores` implements it with the feature `client-assertion`, which `bankrail` switches on by itself"
+)]
 pub trait TokenCache: fmt::Debug + Send + Sync {
     /// What was put under this key, if it has not expired at `now` ([`CachedToken::is_valid_at`]).
     fn get<'a>(&'a self, key: &'a TokenCacheKey, now: Timestamp) -> StoreFuture<'a, Option<CachedToken>>;

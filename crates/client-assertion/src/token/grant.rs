@@ -41,6 +41,12 @@ impl TokenGrant {
 /// that a caller whose clock lags behind another's finds what is valid at its `now`.
 ///
 /// [`SeparateStores`] makes one of a store of grants and a [`ReplayStore`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not store issued access tokens",
+    label = "not a `TokenStore`",
+    note = "pass an `Arc` of a `SqliteStore`, `MemoryStore` or `RedisStore` of `bankrail_stores`",
+    note = "`bankrail-stores` implements it with the feature `client-assertion`, which `bankrail` switches on by itself"
+)]
 pub trait TokenStore: fmt::Debug + Send + Sync {
     /// Claims the key of an assertion, at the grant's `issued_at`, and stores the grant if that is the key's first
     /// claim ([`ReplayStore::claim`]): both or neither, in one transaction where the engine has one. `false`: the

@@ -6,6 +6,12 @@ use bankrail_values::{StoreFuture, Timestamp};
 use std::error::Error;
 
 /// An inbox whose engine has transactions that can include a handler's own effect.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no transaction for a handler's work",
+    label = "not a `TransactionalInbox`",
+    note = "`SqliteInbox` and `PostgresInbox` of `bankrail_stores` have one; use the type itself, not `dyn Inbox`",
+    note = "with another inbox use `Handlers::on`, `on_any` and `on_conflict`, which may handle a message twice"
+)]
 pub trait TransactionalInbox: Inbox {
     /// The work in a transaction of this engine: a function of the engine's own transaction type. Each engine documents
     /// how to make one.

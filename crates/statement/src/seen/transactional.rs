@@ -7,6 +7,12 @@ use std::error::Error;
 
 /// A store of seen entries whose transaction can include an application's own work, so that each entry is imported
 /// exactly once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no transaction for the work of an import",
+    label = "not a `TransactionalSeenEntries`",
+    note = "`SqliteStore` and `PostgresStore` of `bankrail_stores` have one",
+    note = "with another store use `Poller::new`, whose handler may be given an entry twice"
+)]
 pub trait TransactionalSeenEntries: SeenEntries {
     /// The work in a transaction of this engine: a function of the engine's own transaction type. Each engine documents
     /// how to make one.

@@ -257,6 +257,12 @@ impl Fold {
 ///   different message about it.
 /// - A message in conflict with an earlier one makes a history contradictory: do not fold it until a person has
 ///   decided.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not keep histories of mandates and payments",
+    label = "not a store of `Histories`",
+    note = "pass `store.histories()` of `SqliteStore`, `PostgresStore` or `MemoryStore` of `bankrail_stores`",
+    note = "`bankrail-stores` implements it with the feature `webhook`, which `bankrail` switches on by itself"
+)]
 pub trait Histories: fmt::Debug + Send + Sync {
     /// Folds a message. Returns what it did: [`Observation::NotApplicable`] if it is about neither a mandate nor a
     /// payment. Folding it again changes nothing.

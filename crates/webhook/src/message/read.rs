@@ -51,6 +51,12 @@ pub(crate) trait Agreement {
 
 /// The trait of all webhook messages. Sealed: the list of messages is closed.
 #[allow(private_bounds, reason = "sealed")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no kind of webhook message",
+    label = "not a `WebhookMessage`",
+    note = "the kinds are `MandateNotification`, `MandateActionOutcome`, `PaymentOutcome` and `QueryNotification`",
+    note = "a handler of every kind goes to `Handlers::on_any`, one of conflicts to `Handlers::on_conflict`"
+)]
 pub trait WebhookMessage: Wire + Agreement + Clone + std::fmt::Debug + PartialEq + Send + Sync + 'static {
     /// The kind of the message.
     const KIND: MessageKind;
