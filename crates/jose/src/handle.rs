@@ -32,6 +32,11 @@ bankrail_values::options! {
 /// A key that is bound to one use by its type: [`SigningKey`], [`VerifyingKey`], [`EncryptionKey`] or
 /// [`DecryptionKey`], for code that reads keys for any of them. Each method is as that of the types.
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no key for one use",
+    label = "not a `KeyHandle`",
+    note = "choose `SigningKey`, `VerifyingKey`, `EncryptionKey` or `DecryptionKey`"
+)]
 pub trait KeyHandle: crate::Keyed + Clone {
     /// The use.
     const ROLE: crate::Role;

@@ -5,6 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A key that may have a `kid`. Every key handle is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no key that may have a `kid`",
+    label = "not a key",
+    note = "choose `SigningKey`, `VerifyingKey`, `EncryptionKey` or `DecryptionKey`, or implement `RemoteDecrypter`"
+)]
 pub trait Keyed {
     /// The `kid`, if the key has one.
     fn kid(&self) -> Option<&str>;
@@ -208,6 +213,12 @@ impl<K> Selected<K> {
 }
 
 /// A source of keys for a token: one key or a [`KeySet`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no source of a `{K}`",
+    label = "not a `{K}` and no `KeySet` of them",
+    note = "pass a `{K}` or a `KeySet` of them",
+    note = "`SigningKey::verifying_key` and `DecryptionKey::encryption_key` give the public halves"
+)]
 pub trait KeyLookup<K> {
     /// The keys to try for a token with this `kid`.
     ///
@@ -216,6 +227,7 @@ pub trait KeyLookup<K> {
     fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: Keyed + Clone> KeyLookup<K> for K {
     fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
         match (kid, self.kid()) {
@@ -225,6 +237,7 @@ impl<K: Keyed + Clone> KeyLookup<K> for K {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: Keyed + Clone> KeyLookup<K> for KeySet<K> {
     fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
         KeySet::select(self, kid)

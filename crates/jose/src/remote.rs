@@ -79,6 +79,12 @@ impl<'a> SignRequest<'a> {
 }
 
 /// A private signing key that is reached by I/O.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not sign by I/O",
+    label = "not a `RemoteSigner`",
+    note = "implement `RemoteSigner` over the key service",
+    note = "a `SigningKey` is in memory: pass it to the constructor `new`, not to `remote`"
+)]
 pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
     /// The public half, with the `kid` for headers. Each signature is checked with it before it is used.
     ///
@@ -93,6 +99,12 @@ pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
 /// A private decryption key that is reached by I/O.
 ///
 /// Several make a [`KeySet`](crate::KeySet), for rotation. Use `Arc<dyn RemoteDecrypter>` for keys of different types.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not decrypt by I/O",
+    label = "not a `RemoteDecrypter`",
+    note = "implement `RemoteDecrypter` over the key service",
+    note = "a `DecryptionKey` is in memory: pass it to the constructor `new`, not to `remote`"
+)]
 pub trait RemoteDecrypter: Send + Sync + std::fmt::Debug {
     /// The public half, with the `kid` that headers carry.
     fn encryption_key(&self) -> &EncryptionKey;
@@ -149,6 +161,7 @@ impl<T: RemoteDecrypter + ?Sized> RemoteDecrypter for std::sync::Arc<T> {
 }
 
 /// The `kid` is that of the public half.
+#[diagnostic::do_not_recommend]
 impl<T: RemoteDecrypter> Keyed for T {
     fn kid(&self) -> Option<&str> {
         self.encryption_key().kid()

@@ -26,6 +26,11 @@ use sha2::Sha256;
 use std::fmt::Debug;
 
 /// Where audit records are written to.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not write audit records",
+    label = "not an `AuditLog`",
+    note = "pass `Arc::new(AuditFile::open(path, AuditFileOptions::new())?)` of `bankrail_service::audit`"
+)]
 pub trait AuditLog: Debug + Send + Sync {
     /// Writes a record. It is as durable as the log promises when this returns. The answer waits for it, so it should
     /// have a time-out.

@@ -9,6 +9,12 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The bank's directory of customers. The suite of the feature `testing` checks the rules of this trait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no directory of customers",
+    label = "not a `Directory`",
+    note = "pass an `Arc` of a `CustomerFolder` or `SqliteDirectory` of `bankrail_bank`, or implement `Directory`",
+    note = "`directory_suite` of the feature `testing` checks an implementation"
+)]
 pub trait Directory: fmt::Debug + Send + Sync {
     /// The customer to whom this API key was given; `None` for a key that belongs to no customer.
     ///

@@ -8,6 +8,12 @@ use bankrail_values::{Currency, Date, Decimal, StoreError, StoreErrorKind, Store
 use std::fmt;
 
 /// The bank's ledger. The suite of the feature `testing` checks the rules of this trait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no ledger",
+    label = "not a `Ledger`",
+    note = "pass `Arc::new(SqliteLedger::new(store))` of `bankrail_bank`, or implement `Ledger` over yours",
+    note = "`ledger_suite` of the feature `testing` checks an implementation"
+)]
 pub trait Ledger: fmt::Debug + Send + Sync {
     /// Returns one page of an account's entries on [`StatementQuery::day`], with the balance.
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer>;

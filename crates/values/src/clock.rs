@@ -12,6 +12,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// A source of the current time. Protocol crates take `now` as an argument; services and clients take a clock.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no clock",
+    label = "not a `Clock`",
+    note = "pass `Arc::new(SystemClock)` of `bankrail_values`, or `ManualClock` in tests"
+)]
 pub trait Clock: fmt::Debug + Send + Sync {
     /// The current time.
     fn now(&self) -> Timestamp;

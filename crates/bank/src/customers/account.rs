@@ -9,11 +9,18 @@ use bankrail_values::StoreFuture;
 /// pre-requisites: every account is registered beforehand). A ledger implements it.
 ///
 /// A closure that returns a [`StoreFuture`] is one too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not take registered accounts",
+    label = "not an `AccountRegistrar`",
+    note = "pass `Arc::new(SqliteLedger::new(store))` of `bankrail_bank`, or implement `AccountRegistrar`",
+    note = "a closure is one too: `Fn(CustomerCode, Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'static, ()>`"
+)]
 pub trait AccountRegistrar: Send + Sync {
     /// Replaces the customer's accounts. An empty list removes all of them. Repeating a call changes nothing.
     fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F> AccountRegistrar for F
 where
     F: Fn(CustomerCode, Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'static, ()> + Send + Sync,

@@ -18,6 +18,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A directory that can say who all the customers are, so that something can follow it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot say who all the customers are",
+    label = "not a `CustomerSource`",
+    note = "pass a reference to a `CustomerFolder` or a `SqliteDirectory` of `bankrail_bank`",
+    note = "`&*directory` is that reference where `directory` is an `Arc`"
+)]
 pub trait CustomerSource: Directory {
     /// The customers in force, after reading what has changed. While nothing changes it is the same [`Arc`].
     fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>>;

@@ -12,6 +12,11 @@ use std::pin::Pin;
 pub type DataFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ControlError>> + Send + 'a>>;
 
 /// What keeps the data of a bank: its accounts, customers and keys. The program `bankrail provider` is one over a folder.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not keep a bank's data",
+    label = "not a `BankData`",
+    note = "implement `BankData` over what keeps accounts, customers and keys, and pass it in an `Arc`"
+)]
 pub trait BankData: Debug + Send + Sync {
     /// Carries out one of the operations on bookings, customers, keys and snapshots, and returns what there is to say
     /// about it: a JSON object.

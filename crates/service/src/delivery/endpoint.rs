@@ -22,6 +22,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 pub type SealFuture<'a> = Pin<Box<dyn Future<Output = Result<String, SealError>> + Send + 'a>>;
 
 /// Seals a message for one receiver: [`Sealer`], or an adapter around a signing key in a key service.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not seal messages",
+    label = "not a `SealPayload`",
+    note = "pass `Arc::new(Sealer::new(signing_key, encryption_key, options))` of `bankrail_secured_payload`"
+)]
 pub trait SealPayload: fmt::Debug + Send + Sync {
     /// Seals one JSON text and returns the compact JWE. The future is dropped if it takes longer than
     /// [`DispatcherOptions::timeout`](super::DispatcherOptions::timeout); the message is then delivered later, and

@@ -8,6 +8,11 @@ use std::fmt;
 
 /// Finds the request that an outcome answers. The provider implements it over the records of its mandate and payment
 /// requests, which it keeps anyway.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not find the requests that outcomes answer",
+    label = "not a `Requests`",
+    note = "implement `Requests` over the records of your mandate and payment requests"
+)]
 pub trait Requests: fmt::Debug + Send + Sync {
     /// Returns the request of the customer with this endpoint that an outcome answers, or `None` if there is none.
     ///

@@ -19,6 +19,11 @@ pub type TransportFuture<'a> = Pin<Box<dyn Future<Output = Result<TransportRespo
 /// - add no header that reveals more than the request does;
 /// - end within the request's time-out, which includes connecting. The [`Dispatcher`](crate::delivery::Dispatcher)
 ///   enforces it too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not send deliveries",
+    label = "not a `Transport`",
+    note = "pass `Arc::new(HttpsTransport::new(HttpsTransportOptions::new())?)` of `bankrail_service::delivery`"
+)]
 pub trait Transport: fmt::Debug + Send + Sync {
     /// Sends `request`.
     ///
