@@ -17,12 +17,7 @@
 //! use bankrail_http::serve::{Server, ServerOptions};
 //! # async fn example<S, B>(router: S, tls: rustls::ServerConfig) -> Result<(), Box<dyn std::error::Error>>
 //! # where
-//! #     S: tower_service::Service<
-//! #             http::Request<bankrail_http::serve::RequestBody>,
-//! #             Response = http::Response<B>,
-//! #             Error = std::convert::Infallible,
-//! #         > + Clone + Send + 'static,
-//! #     S::Future: Send,
+//! #     S: bankrail_http::serve::HttpService<B>,
 //! #     B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
 //! #     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 //! # {
@@ -78,6 +73,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 ///
 /// What a peer can hold open is bounded: see [`ServerOptions`]. A connection that exceeds a time is closed.
 #[derive(Debug)]
+#[must_use = "a server serves while its `run` is awaited"]
 pub struct Server<S> {
     listener: TcpListener,
     tls: Option<Arc<ServerConfig>>,
@@ -114,7 +110,6 @@ impl<S> Server<S> {
     pub async fn run<B>(self, shutdown: impl Future<Output = ()>)
     where
         S: HttpService<B>,
-        S::Future: Send,
         B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
@@ -177,7 +172,6 @@ async fn accept<S, B>(
     mut stopped: watch::Receiver<bool>,
 ) where
     S: HttpService<B>,
-    S::Future: Send,
     B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {

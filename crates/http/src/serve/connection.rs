@@ -31,13 +31,23 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 const EARLY: Duration = Duration::from_millis(250);
 
 /// A tower service that a [`Server`](super::Server) serves.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be served",
+    label = "not a service of HTTP requests",
+    note = "pass `router()` of a `Provider` or of `Receivers`, or an axum `Router<()>`",
+    note = "a `Router` with a state becomes a `Router<()>` by `with_state`"
+)]
 pub trait HttpService<B>:
-    tower_service::Service<Request<RequestBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static
+    tower_service::Service<Request<RequestBody>, Response = Response<B>, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + 'static
 {
 }
 
+#[diagnostic::do_not_recommend]
 impl<S, B> HttpService<B> for S where
-    S: tower_service::Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
+    S: tower_service::Service<Request<RequestBody>, Response = Response<B>, Error = Infallible, Future: Send>
         + Clone
         + Send
         + 'static
@@ -55,7 +65,6 @@ pub(super) async fn serve_connection<I, S, B>(
 ) where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: HttpService<B>,
-    S::Future: Send,
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
@@ -126,7 +135,6 @@ async fn call<S: HttpService<B>, B>(mut service: S, request: Request<RequestBody
 fn unreadable<S, B>(service: S, body_timeout: Duration) -> Unreadable
 where
     S: HttpService<B>,
-    S::Future: Send,
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {

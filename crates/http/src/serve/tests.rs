@@ -73,7 +73,7 @@ async fn serve_connection<S>(
     options: ServerOptions,
     stopped: watch::Receiver<bool>,
 ) where
-    S: super::HttpService<Full<Bytes>, Future: Send>,
+    S: super::HttpService<Full<Bytes>>,
 {
     let place = Places::new(options.clone()).admit(Ipv4Addr::LOCALHOST.into()).unwrap();
     connection::serve_connection(io, is_http2, service, options, place, stopped).await;
