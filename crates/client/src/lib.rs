@@ -24,6 +24,8 @@ mod poller;
 #[cfg(feature = "receivers")]
 pub mod receivers;
 #[cfg(any(feature = "statement", feature = "receivers"))]
+mod returns;
+#[cfg(any(feature = "statement", feature = "receivers"))]
 mod sealing;
 #[cfg(feature = "connection")]
 mod secret_file;

@@ -128,7 +128,7 @@ impl Poller {
     /// taken back.
     ///
     /// Of an account that is there twice, the last one counts.
-    #[must_use]
+    #[must_use = "a poller polls while its `run` is awaited"]
     pub fn new(
         pages: &(impl PageSource + Clone + 'static),
         store: Arc<dyn SeenEntries>,
@@ -142,7 +142,7 @@ impl Poller {
     /// A poller whose handler prepares work for the store's own transaction: exactly once.
     ///
     /// Of an account that is there twice, the last one counts.
-    #[must_use]
+    #[must_use = "a poller polls while its `run` is awaited"]
     pub fn transactional<S: TransactionalSeenEntries + 'static>(
         pages: &(impl PageSource + Clone + 'static),
         store: Arc<S>,

@@ -1,6 +1,7 @@
 //! Handlers of new entries.
 
 use crate::StatementPage;
+use crate::returns::Returns;
 use bankrail_camt052::{Entry, Finding as DocumentFinding};
 use bankrail_statement::{
     AccountId, AccountNotice, EntryRelation, PollCommit, ReplyFinding, SeenEntry, TransactionalSeenEntries,
@@ -102,6 +103,11 @@ pub struct NewEntry {
 bankrail_values::impl_debug!(NewEntry, self; seen: self.seen, relation: self.relation, late: self.late);
 
 /// A handler of new entries. Functions from [`NewEntries`] to a future implement it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle new entries",
+    label = "not a `NewEntriesHandler`",
+    note = "pass `async fn import(new: NewEntries) -> Result<(), Box<dyn Error + Send + Sync>>`, or a closure"
+)]
 pub trait NewEntriesHandler: Send + Sync + 'static {
     /// Handles the new entries of a page. The future is dropped when it takes longer than
     /// [`PollerOptions::handler_timeout`](super::PollerOptions::handler_timeout).
@@ -115,6 +121,7 @@ impl<F, O> NewEntriesHandler for F
 where
     F: Fn(NewEntries) -> O + Send + Sync + 'static,
     O: Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send,
+    O::Output: Returns<Result<(), Box<dyn Error + Send + Sync>>>,
 {
     fn handle(&self, new: NewEntries) -> impl Future<Output = Result<(), Box<dyn Error + Send + Sync>>> + Send {
         self(new)
@@ -123,6 +130,12 @@ where
 
 /// A handler whose effect is part of the transaction that records the entries, with a store of the type `S`. Functions
 /// from [`NewEntries`] to a future of [`TransactionalSeenEntries::Work`] implement it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not prepare work for `{S}`",
+    label = "not a `TransactionalNewEntriesHandler`",
+    note = "pass `async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sync>>`, or a closure",
+    note = "the work is that of the store: `SqliteWork` for `SqliteStore`, `PostgresWork` for `PostgresStore`"
+)]
 pub trait TransactionalNewEntriesHandler<S: TransactionalSeenEntries>: Send + Sync + 'static {
     /// Prepares the work for the new entries of a page. The work is given the open transaction; its effect, the record
     /// of the entries and the account's position are committed together.
@@ -137,6 +150,7 @@ where
     S: TransactionalSeenEntries,
     F: Fn(NewEntries) -> O + Send + Sync + 'static,
     O: Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send,
+    O::Output: Returns<Result<S::Work, Box<dyn Error + Send + Sync>>>,
 {
     fn prepare(&self, new: NewEntries) -> impl Future<Output = Result<S::Work, Box<dyn Error + Send + Sync>>> + Send {
         self(new)

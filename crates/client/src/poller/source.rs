@@ -12,6 +12,11 @@ pub type PageFuture<'a> = Pin<Box<dyn Future<Output = Result<StatementPage, Stat
 
 /// Where a [`Poller`](super::Poller) gets pages from: the statement endpoint, or an archive
 /// ([`Replay`](crate::Replay)).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` gives no pages of statements",
+    label = "not a `PageSource`",
+    note = "pass `client.statements()` of a `Client`, or a reference to a `Replay` of an archive"
+)]
 pub trait PageSource: Send + Sync {
     /// Gets the page that a request asks for.
     fn page<'a>(&'a self, request: &'a StatementRequest) -> PageFuture<'a>;

@@ -86,7 +86,7 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
     }
 
     /// A worker that handles what these receivers store. Several workers may share an inbox.
-    #[must_use]
+    #[must_use = "a worker handles messages while its `run` is awaited"]
     pub fn worker(&self, handlers: Handlers<I>) -> Worker<I> {
         let options = &self.0.options;
         let arrived = self.0.arrived.clone();

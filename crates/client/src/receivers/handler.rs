@@ -1,5 +1,6 @@
 //! Handlers of received messages.
 
+use crate::returns::Returns;
 use bankrail_mailbox::{Completion, EntryId, Inbox, InboxEntry, LeaseOwner, TransactionalInbox};
 use bankrail_values::{Clock, StoreError, Timestamp};
 use bankrail_webhook::{
@@ -79,6 +80,11 @@ impl fmt::Debug for Conflict {
 
 /// A handler of one kind of message, of any message, or of conflicts. Functions from a [`Delivery`] to a future
 /// implement it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle `{M}`",
+    label = "not a `Handler`",
+    note = "pass `async fn handle(received: Delivery<{M}>) -> Result<(), HandlerError>`, or a closure"
+)]
 pub trait Handler<M>: Send + Sync + 'static {
     /// Handles a message. The future is dropped when it takes longer than
     /// [`WorkerOptions::handler_timeout`](super::WorkerOptions::handler_timeout).
@@ -92,6 +98,7 @@ impl<M, F, O> Handler<M> for F
 where
     F: Fn(Delivery<M>) -> O + Send + Sync + 'static,
     O: Future<Output = Result<(), HandlerError>> + Send,
+    O::Output: Returns<Result<(), HandlerError>>,
     M: Send,
 {
     fn handle(&self, received: Delivery<M>) -> impl Future<Output = Result<(), HandlerError>> + Send {
@@ -101,6 +108,12 @@ where
 
 /// A handler whose effect is part of the inbox's own transaction, with an inbox of the type `I`. Functions from a
 /// [`Delivery`] to a future of [`TransactionalInbox::Work`] implement it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not prepare work of `{I}` for `{M}`",
+    label = "not a `TransactionalHandler`",
+    note = "pass `async fn handle(received: Delivery<{M}>) -> Result<SqliteWork, HandlerError>`, or a closure",
+    note = "the work is that of the inbox: `SqliteWork` for `SqliteInbox`, `PostgresWork` for `PostgresInbox`"
+)]
 pub trait TransactionalHandler<M, I: TransactionalInbox + ?Sized>: Send + Sync + 'static {
     /// Prepares the work for a message. The work is given the open transaction; its effect and the record that the
     /// message was handled are committed together.
@@ -115,6 +128,7 @@ where
     I: TransactionalInbox + ?Sized,
     F: Fn(Delivery<M>) -> O + Send + Sync + 'static,
     O: Future<Output = Result<I::Work, HandlerError>> + Send,
+    O::Output: Returns<Result<I::Work, HandlerError>>,
     M: Send,
 {
     fn prepare(&self, received: Delivery<M>) -> impl Future<Output = Result<I::Work, HandlerError>> + Send {

@@ -25,6 +25,12 @@ pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 /// Its [`KeySet`](bankrail_jose::KeySet) is the opener's. Given to
 /// [`ReceiversOptions::sender_keys`](super::ReceiversOptions::sender_keys), the source is asked for new keys when a
 /// message is signed under an unknown `kid`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot read the sender's keys again",
+    label = "not a `SenderKeys`",
+    note = "pass an `Arc` of a `KeyFolder` or a `JwksUrl` of `bankrail_client::receivers::keys`",
+    note = "keys that never change are given to the `Opener` alone"
+)]
 pub trait SenderKeys: fmt::Debug + Send + Sync {
     /// Reads the keys again, unless that was tried a short time ago; waits for a reading that is under way. True if
     /// keys were read after `since`, by this call or by another. Faults are logged, and leave the keys as they are.
