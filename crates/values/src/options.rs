@@ -65,7 +65,7 @@ macro_rules! options {
     };
     (@setter [$($attr:tt)*] $field:ident: $of:ty) => {
         $($attr)*
-        #[must_use]
+        #[must_use = "a setter returns the options as they are with it"]
         pub fn $field(mut self, $field: $of) -> Self {
             self.$field = $field;
             self
@@ -73,7 +73,7 @@ macro_rules! options {
     };
     (@setter [$($attr:tt)*] $field:ident: $of:ty, into) => {
         $($attr)*
-        #[must_use]
+        #[must_use = "a setter returns the options as they are with it"]
         pub fn $field(mut self, $field: impl Into<$of>) -> Self {
             self.$field = $field.into();
             self
@@ -81,7 +81,7 @@ macro_rules! options {
     };
     (@setter [$($attr:tt)*] $field:ident: $of:ty, $given:ty => $make:expr) => {
         $($attr)*
-        #[must_use]
+        #[must_use = "a setter returns the options as they are with it"]
         pub fn $field(mut self, $field: $given) -> Self {
             self.$field = $crate::__given($field, $make);
             self
