@@ -104,6 +104,19 @@ impl SimpleUuid {
     }
 }
 
+// They have the compiler propose `into` where the other spelling is expected.
+impl From<HyphenatedUuid> for SimpleUuid {
+    fn from(uuid: HyphenatedUuid) -> Self {
+        uuid.to_simple()
+    }
+}
+
+impl From<SimpleUuid> for HyphenatedUuid {
+    fn from(uuid: SimpleUuid) -> Self {
+        uuid.to_hyphenated()
+    }
+}
+
 /// Refuses upper case in the simple spelling, which is recognised by its length.
 fn allowed(text: &str) -> bool {
     text.len() != 32 || !text.bytes().any(|b| b.is_ascii_uppercase())

@@ -9,6 +9,8 @@ fn one_spelling_each() {
     assert_eq!(HyphenatedUuid::parse(hyphenated).unwrap().to_string(), hyphenated);
     assert_eq!(HyphenatedUuid::parse(&hyphenated.to_uppercase()).unwrap().to_string(), hyphenated);
     assert_eq!(SimpleUuid::parse(simple).unwrap().to_hyphenated().to_string(), hyphenated);
+    let (one, other) = (HyphenatedUuid::parse(hyphenated).unwrap(), SimpleUuid::parse(simple).unwrap());
+    assert_eq!((SimpleUuid::from(one), HyphenatedUuid::from(other)), (other, one));
     assert_eq!(SimpleUuid::parse(simple).unwrap().version(), 1);
     for bad in [simple, "", "{0b7c2f6e-8a1d-11eb-8dcd-0242ac130003}", "0b7c2f6e-8a1d-11eb-8dcd-0242ac13000g"] {
         assert!(HyphenatedUuid::parse(bad).is_err(), "{bad:?}");
