@@ -19,7 +19,8 @@ use axum_server::tls_rustls::RustlsConfig;
 use bankrail_camt052::Document;
 use bankrail_client_assertion::token::{AccessToken, ScopeSet, TokenGrant, TokenRequest, TokenStore, names};
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayStore, Verifier, VerifierOptions,
+    AssertionBuilder, AssertionOptions, Audience, CustomerCode, JwtId, ReplayKey, ReplayStore, Verifier,
+    VerifierOptions,
 };
 use bankrail_jose::{KeySet, RsaSize, SigningKey, VerifyingKey};
 use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, Policy};
@@ -115,7 +116,7 @@ async fn bare_token(State(bare): State<Arc<Bare>>, headers: HeaderMap, body: Byt
     let (token, now) = (AccessToken::generate().unwrap(), SystemClock.now());
     let until = now.saturating_add(Duration::from_secs(3600));
     let key: [u8; 32] = *token.hash().as_bytes();
-    assert!(bare.store.claim(key, now, until).await.unwrap() && body.len() > 400);
+    assert!(bare.store.claim(ReplayKey::new(key, until), now).await.unwrap() && body.len() > 400);
     let grant = TokenGrant::new(customer.code.clone(), customer.scopes.clone(), now, until);
     bare.store.insert(token.hash(), grant).await.unwrap();
     format!(r#"{{"access_token":"{}","token_type":"Bearer","expires_in":3600}}"#, token.expose_secret()).into_bytes()

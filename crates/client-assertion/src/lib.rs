@@ -22,8 +22,8 @@ pub use customer::CustomerCode;
 pub use error::AssertionError;
 pub use explain::JudgedRule;
 pub use options::{AssertionOptions, JwtId, TypRule, VerifierOptions};
-pub use replay::{ReplayPolicy, ReplayStore, is_free_again};
-pub use verify::{ReplayKey, Unverified, VerifiedAssertion, Verifier};
+pub use replay::{ReplayKey, ReplayPolicy, ReplayStore};
+pub use verify::{Unverified, VerifiedAssertion, Verifier};
 
 /// The most bytes of a `jti`.
 pub(crate) const MAX_JWT_ID: usize = 256;

@@ -22,14 +22,32 @@ pub enum ReplayPolicy {
     Off,
 }
 
-/// Whether a key that was claimed until `expires` may be claimed again at `now`: only after that instant, not at the
-/// instant itself. Every engine of [`ReplayStore`] decides like this function.
-#[must_use]
-pub fn is_free_again(expires: Timestamp, now: Timestamp) -> bool {
-    expires < now
+/// What a [`ReplayStore`] remembers of a used assertion: a key, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ReplayKey {
+    /// The key to claim.
+    pub key: [u8; 32],
+    /// When the store may forget the key, because the assertion is expired from then on.
+    pub expires_at: Timestamp,
 }
 
-/// A store of the assertions that were used, until they expire ([`is_free_again`]).
+impl ReplayKey {
+    /// A key that is claimed until a time.
+    #[must_use]
+    pub fn new(key: [u8; 32], expires_at: Timestamp) -> Self {
+        Self { key, expires_at }
+    }
+
+    /// Whether the key, once claimed, may be claimed again at `now`: only after `expires_at`, not at that instant.
+    /// Every engine of [`ReplayStore`] decides like this function.
+    #[must_use]
+    pub fn is_free_at(&self, now: Timestamp) -> bool {
+        self.expires_at < now
+    }
+}
+
+/// A store of the assertions that were used, until they expire ([`ReplayKey::is_free_at`]).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store used assertions",
     label = "not a `ReplayStore`",
@@ -37,13 +55,13 @@ pub fn is_free_again(expires: Timestamp, now: Timestamp) -> bool {
     note = "`bankrail-stores` implements it with the feature `client-assertion`, which `bankrail` switches on by itself"
 )]
 pub trait ReplayStore: fmt::Debug + Send + Sync {
-    /// Claims `key` until `expires`. Returns true for the first caller, and false for every later one until `expires`
-    /// of the first has passed. The step is atomic, also among several processes.
+    /// Claims a key. Returns true for the first caller, and false for every later one until the first one's
+    /// `expires_at` has passed. The step is atomic, also among several processes.
     ///
-    /// - An engine keeps the claim for [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) beyond `expires`, so that a
+    /// - An engine keeps the claim for [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) beyond `expires_at`, so that a
     ///   caller whose `now` lags behind another's by less than that cannot claim it again.
     /// - Claim before the token is issued.
     /// - If the store fails, issue no token: after a timeout the key may be claimed.
     /// - A customer that retries after a failure must sign a new assertion, because the earlier one may be used up.
-    fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool>;
+    fn claim(&self, key: ReplayKey, now: Timestamp) -> StoreFuture<'_, bool>;
 }

@@ -2,7 +2,7 @@
 
 use crate::claims::{self, Claims, Instant, MAX_LIFETIME};
 use crate::token::TokenRequest;
-use crate::{AssertionError, Audience, CustomerCode, ReplayPolicy, ReplayStore, VerifierOptions};
+use crate::{AssertionError, Audience, CustomerCode, ReplayKey, ReplayPolicy, ReplayStore, VerifierOptions};
 use bankrail_jose::jws::{Compact, VerifyError, VerifyOptions};
 use bankrail_jose::{KeyLookup, VerifyingKey};
 use bankrail_values::json::{self, JsonObject};
@@ -267,7 +267,7 @@ impl VerifiedAssertion {
         // A customer code holds no NUL, so the concatenation is unambiguous.
         let customer = self.customer.as_str();
         let digest = Sha256::new().chain_update(kind).chain_update(customer).chain_update([0]).chain_update(what);
-        Ok(Some(ReplayKey { key: digest.finalize().into(), expires: self.remember_until }))
+        Ok(Some(ReplayKey::new(digest.finalize().into(), self.remember_until)))
     }
 
     /// Marks the assertion as used under a policy. Call it after all other checks of the request and before a token is
@@ -282,8 +282,8 @@ impl VerifiedAssertion {
         store: &(impl ReplayStore + ?Sized),
         now: Timestamp,
     ) -> Result<(), AssertionError> {
-        let Some(ReplayKey { key, expires }) = self.replay_key(policy)? else { return Ok(()) };
-        match store.claim(key, now, expires).await {
+        let Some(key) = self.replay_key(policy)? else { return Ok(()) };
+        match store.claim(key, now).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(AssertionError::Replayed),
             Err(error) => Err(AssertionError::ReplayStore(error)),
@@ -307,21 +307,3 @@ bankrail_values::impl_debug!(
     VerifiedAssertion, self;
     customer: self.customer, expires_at: self.expires_at, jwt_id: self.jwt_id, key_id: self.key_id
 );
-
-/// The key of an assertion in a [`ReplayStore`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct ReplayKey {
-    /// The key to claim.
-    pub key: [u8; 32],
-    /// When the store may forget the key, because the assertion is expired from then on.
-    pub expires: Timestamp,
-}
-
-impl ReplayKey {
-    /// A key.
-    #[must_use]
-    pub fn new(key: [u8; 32], expires: Timestamp) -> Self {
-        Self { key, expires }
-    }
-}

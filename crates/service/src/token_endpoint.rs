@@ -74,7 +74,7 @@ async fn store(
     // The store goes by the provider's clock, which may be ahead of the one that judged the assertion.
     let ahead = grant.issued_at.saturating_since(judged_at);
     let claim = verified.replay_key(shared.options.replay_policy)?;
-    let claim = claim.map(|claim| ReplayKey::new(claim.key, claim.expires.saturating_add(ahead)));
+    let claim = claim.map(|claim| ReplayKey::new(claim.key, claim.expires_at.saturating_add(ahead)));
     match shared.tokens.grant_once(claim, hash, grant).await.map_err(Refusal::Store)? {
         true => Ok(()),
         false => Err(AssertionError::Replayed.into()),

@@ -34,13 +34,13 @@ pub use histories::MemoryHistories;
 ///
 /// ```
 /// # async fn example() -> Result<(), bankrail_values::StoreError> {
-/// use bankrail_client_assertion::ReplayStore;
+/// use bankrail_client_assertion::{ReplayKey, ReplayStore};
 /// use bankrail_stores::memory::MemoryStore;
 /// use bankrail_values::Timestamp;
 ///
 /// let store = MemoryStore::new();
-/// assert!(store.claim([7; 32], Timestamp::UNIX_EPOCH, Timestamp::MAX).await?);
-/// assert!(!store.claim([7; 32], Timestamp::UNIX_EPOCH, Timestamp::MAX).await?);
+/// assert!(store.claim(ReplayKey::new([7; 32], Timestamp::MAX), Timestamp::UNIX_EPOCH).await?);
+/// assert!(!store.claim(ReplayKey::new([7; 32], Timestamp::MAX), Timestamp::UNIX_EPOCH).await?);
 /// # Ok(())
 /// # }
 /// ```

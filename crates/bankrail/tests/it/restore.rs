@@ -7,8 +7,8 @@ use bankrail::client::receivers::{Delivery, Handlers, Receivers, ReceiversOption
 use bankrail::client::{
     Archive, Client, LedgerChange, NewEntries, PolledAccount, Poller, PollerOptions, SealingSecret,
 };
-use bankrail::client_assertion::ReplayStore;
 use bankrail::client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail::client_assertion::{ReplayKey, ReplayStore};
 use bankrail::emulator::{Booking as Entry, Delivered, FakeBank};
 use bankrail::mailbox::{EntryId, Inbox, InboxCounts, OutboxCounts, OutboxOperator, OutboxState};
 use bankrail::service::delivery::{
@@ -307,7 +307,7 @@ async fn a_provider_goes_on_from_a_backup() {
 
     // The rest of the day.
     ledger.book(&account, &paid("FP2")).await.unwrap();
-    assert!(store.claim([1; 32], start(), hour).await.unwrap());
+    assert!(store.claim(ReplayKey::new([1; 32], hour), start()).await.unwrap());
     store.grant_once(None, TokenHash::from([2; 32]), grant(hour)).await.unwrap();
     before.run_once().await.unwrap();
     let third = enqueue(&before, 3).await;
@@ -340,7 +340,7 @@ async fn a_provider_goes_on_from_a_backup() {
 
     // Tokens since the backup are unknown, and assertions used since can be used again until they expire.
     assert_eq!(store.find(TokenHash::from([2; 32]), start()).await.unwrap(), None);
-    assert!(store.claim([1; 32], clock.now(), hour).await.unwrap());
+    assert!(store.claim(ReplayKey::new([1; 32], hour), clock.now()).await.unwrap());
     // Bookings since are not there. Loaded again under their references, each counts once.
     let ledger = SqliteLedger::new(SqliteStore::clone(&store));
     assert_eq!(ledger.book(&account, &paid("FP1")).await.unwrap(), Booked::Known(1));

@@ -86,7 +86,7 @@ impl TokenStore for SeparateStores {
     fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             match claim {
-                Some(claim) if !self.replay.claim(claim.key, grant.issued_at, claim.expires).await? => Ok(false),
+                Some(claim) if !self.replay.claim(claim, grant.issued_at).await? => Ok(false),
                 _ => self.grants.grant_once(None, hash, grant).await,
             }
         })

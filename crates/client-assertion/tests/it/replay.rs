@@ -4,7 +4,7 @@ use crate::support::{
     KEY, NOW, Replays, at, block_on, builder_with, claims, now, signed, verifier, verifier_with, verify,
 };
 use bankrail_client_assertion::{
-    AssertionError, AssertionOptions, JwtId, ReplayPolicy, VerifiedAssertion, VerifierOptions, is_free_again,
+    AssertionError, AssertionOptions, JwtId, ReplayKey, ReplayPolicy, VerifiedAssertion, VerifierOptions,
 };
 use bankrail_jose::base64url;
 use bankrail_values::Timestamp;
@@ -15,7 +15,7 @@ use std::time::Duration;
 fn a_key_is_free_again_after_the_instant_at_which_it_expires() {
     for (ahead, free) in [(-1, false), (0, false), (1, true)] {
         let now = Timestamp::from_unix_millis(NOW * 1000 + ahead).unwrap();
-        assert_eq!(is_free_again(at(NOW), now), free, "{ahead} ms");
+        assert_eq!(ReplayKey::new([0; 32], at(NOW)).is_free_at(now), free, "{ahead} ms");
     }
 }
 
@@ -80,7 +80,7 @@ fn remembered_for_as_long_as_it_could_be_accepted() {
             .replay_key(ReplayPolicy::RequireJti)
             .unwrap()
             .unwrap()
-            .expires
+            .expires_at
     };
     let exp = (NOW + 600).to_string();
     for options in [VerifierOptions::new(), VerifierOptions::new().leeway(Duration::ZERO).lenient_clients()] {

@@ -1,7 +1,7 @@
 //! Keys, claims and stores for several tests.
 
 use bankrail_client_assertion::{
-    AssertionBuilder, AssertionError, AssertionOptions, Audience, CustomerCode, VerifiedAssertion, Verifier,
+    AssertionBuilder, AssertionError, AssertionOptions, Audience, CustomerCode, ReplayKey, VerifiedAssertion, Verifier,
     VerifierOptions,
 };
 use bankrail_jose::jws::{self, JwsHeader};
@@ -88,14 +88,14 @@ pub(crate) struct Replays {
 }
 
 impl bankrail_client_assertion::ReplayStore for Replays {
-    fn claim(&self, key: [u8; 32], now: Timestamp, expires: Timestamp) -> StoreFuture<'_, bool> {
+    fn claim(&self, key: ReplayKey, now: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(async move {
             if self.broken {
                 return Err(StoreError::from(StoreErrorKind::Timeout));
             }
             let mut claimed = self.claimed.lock().unwrap();
             claimed.retain(|_, expires| *expires > now);
-            Ok(claimed.insert(key, expires).is_none())
+            Ok(claimed.insert(key.key, key.expires_at).is_none())
         })
     }
 }

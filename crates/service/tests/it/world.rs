@@ -156,9 +156,9 @@ pub(crate) struct Stores {
 impl TokenStore for Stores {
     fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
         Box::pin(async move {
-            if let Some(ReplayKey { key, expires, .. }) = claim {
+            if let Some(key) = claim {
                 self.replay.act()?;
-                if !self.memory.claim(key, grant.issued_at, expires).await? {
+                if !self.memory.claim(key, grant.issued_at).await? {
                     return Ok(false);
                 }
             }

@@ -3,7 +3,7 @@
 use super::expiring::Expiring;
 use super::{MemoryStore, lock, operations};
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
-use bankrail_client_assertion::{ReplayKey, ReplayStore, is_free_again};
+use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 
 #[derive(Debug, Default)]
@@ -15,9 +15,7 @@ pub(super) struct Tokens {
 impl ReplayStore for MemoryStore {
     operations! {
         self.parts.tokens;
-        claim(key: [u8; 32], now: Timestamp, expires: Timestamp) -> bool = t, capacity => {
-            t.claim(key, now, expires, capacity)
-        };
+        claim(key: ReplayKey, now: Timestamp) -> bool = t, capacity => t.claim(key, now, capacity);
     }
 }
 
@@ -35,18 +33,12 @@ impl TokenStore for MemoryStore {
 }
 
 impl Tokens {
-    fn claim(
-        &mut self,
-        key: [u8; 32],
-        now: Timestamp,
-        expires: Timestamp,
-        capacity: usize,
-    ) -> Result<bool, StoreError> {
+    fn claim(&mut self, key: ReplayKey, now: Timestamp, capacity: usize) -> Result<bool, StoreError> {
         self.claims.sweep(now);
-        if self.claims.get(&key).is_some_and(|&(until, ())| !is_free_again(until, now)) {
+        if self.claims.get(&key.key).is_some_and(|&(until, ())| !ReplayKey::new(key.key, until).is_free_at(now)) {
             return Ok(false);
         }
-        self.claims.insert(key, expires, (), capacity).map(|()| true)
+        self.claims.insert(key.key, key.expires_at, (), capacity).map(|()| true)
     }
 
     fn grant_once(
@@ -59,8 +51,8 @@ impl Tokens {
         self.grants.sweep(grant.issued_at);
         // Before the claim: an assertion is not used up without its grant.
         self.grants.check_room(&hash, capacity)?;
-        if let Some(ReplayKey { key, expires, .. }) = claim
-            && !self.claim(key, grant.issued_at, expires, capacity)?
+        if let Some(key) = claim
+            && !self.claim(key, grant.issued_at, capacity)?
         {
             return Ok(false);
         }

@@ -8,7 +8,7 @@ use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, params};
 
-/// As `is_free_again` decides.
+/// As `ReplayKey::is_free_at` decides.
 const CLAIM: &str = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?3)
     ON CONFLICT (key) DO UPDATE SET expires = excluded.expires WHERE expires < ?2";
 
@@ -31,7 +31,7 @@ pub(super) const DAILY: &[&str] = &[CLAIM, SWEEP_CLAIMS, INSERT, FIND, REVOKE, S
 impl ReplayStore for SqliteStore {
     operations! {
         self => self.database;
-        write claim(key: [u8; 32], now: Timestamp, expires: Timestamp) -> bool = c => claim(c, key, now, expires);
+        write claim(key: ReplayKey, now: Timestamp) -> bool = c => claim(c, key, now);
     }
 }
 
@@ -46,9 +46,9 @@ impl TokenStore for SqliteStore {
     }
 }
 
-fn claim(connection: &Connection, key: [u8; 32], now: Timestamp, expires: Timestamp) -> Result<bool, Fault> {
+fn claim(connection: &Connection, key: ReplayKey, now: Timestamp) -> Result<bool, Fault> {
     sweep(connection, SWEEP_CLAIMS, now)?;
-    changes(connection, CLAIM, params![key, now.unix_millis(), expires.unix_millis()])
+    changes(connection, CLAIM, params![key.key, now.unix_millis(), key.expires_at.unix_millis()])
 }
 
 fn grant_once(
@@ -57,8 +57,8 @@ fn grant_once(
     hash: TokenHash,
     grant: &TokenGrant,
 ) -> Result<bool, Fault> {
-    if let Some(ReplayKey { key, expires, .. }) = key
-        && !claim(connection, key, grant.issued_at, expires)?
+    if let Some(key) = key
+        && !claim(connection, key, grant.issued_at)?
     {
         return Ok(false);
     }

@@ -2,7 +2,7 @@
 
 use crate::engines::at;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
-use bankrail_client_assertion::{ReplayStore, is_free_again};
+use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
 use bankrail_stores::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
@@ -61,7 +61,7 @@ fn day(number: u8) -> Date {
 async fn answer<S: ReplayStore + TokenStore + SeenEntries>(store: &S, operation: &Operation) -> String {
     match operation {
         Operation::Claim { key, now, expires } => {
-            format!("{:?}", store.claim([*key; 32], at(*now), at(*expires)).await.unwrap())
+            format!("{:?}", store.claim(ReplayKey::new([*key; 32], at(*expires)), at(*now)).await.unwrap())
         }
         Operation::Insert { hash, issued, expires } => {
             let grant = TokenGrant::new("A".parse().unwrap(), "READ".parse().unwrap(), at(*issued), at(*expires));
@@ -99,7 +99,7 @@ struct Used(HashMap<u8, Timestamp>);
 
 impl Used {
     fn claim(&mut self, key: u8, now: Timestamp, expires: Timestamp) -> bool {
-        let free = self.0.get(&key).is_none_or(|until| is_free_again(*until, now));
+        let free = self.0.get(&key).is_none_or(|until| ReplayKey::new([key; 32], *until).is_free_at(now));
         if free {
             self.0.insert(key, expires);
         }
@@ -116,7 +116,7 @@ pub(crate) async fn claims_as_the_function_decides<S: ReplayStore>(mut make: imp
         let (mut used, store) = (Used::default(), make());
         for (key, now, expires) in claims.new_tree(&mut runner).unwrap().current() {
             let want = used.claim(key, at(now), at(expires));
-            let got = store.claim([key; 32], at(now), at(expires)).await.unwrap();
+            let got = store.claim(ReplayKey::new([key; 32], at(expires)), at(now)).await.unwrap();
             assert_eq!(got, want, "{key} at {now} until {expires}");
         }
     }

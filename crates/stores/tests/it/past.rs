@@ -5,8 +5,8 @@
 
 use crate::engines::{at, lease, owner};
 use bankrail_camt052::Document;
-use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey, TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_mailbox::{
     Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointCircuit, EndpointId, Enqueued, EntryId, Inbox,
     InboxCounts, InboxState, LeaseRequest, OutboxCounts, OutboxQuery, OutboxState, OutboxStore, ReceiveOutcome,
@@ -24,8 +24,8 @@ use std::time::Duration;
 const HOUR: i64 = 3_600_000;
 
 async fn assertions<S: ReplayStore>(store: &S) {
-    assert!(!store.claim([1; 32], at(1), at(HOUR)).await.unwrap(), "used up");
-    assert!(store.claim([2; 32], at(1), at(HOUR)).await.unwrap());
+    assert!(!store.claim(ReplayKey::new([1; 32], at(HOUR)), at(1)).await.unwrap(), "used up");
+    assert!(store.claim(ReplayKey::new([2; 32], at(HOUR)), at(1)).await.unwrap());
 }
 
 async fn tokens<S: TokenStore>(store: &S) {

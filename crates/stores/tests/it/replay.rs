@@ -1,5 +1,5 @@
 use crate::engines::{at, suite};
-use bankrail_client_assertion::ReplayStore;
+use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_values::EXPIRY_GRACE;
 use std::sync::Arc;
 
@@ -12,32 +12,41 @@ suite!(
 );
 
 pub(crate) async fn once_until_it_expires<S: ReplayStore>(store: S) {
-    assert!(store.claim([1; 32], at(0), at(1000)).await.unwrap());
+    assert!(store.claim(ReplayKey::new([1; 32], at(1000)), at(0)).await.unwrap());
     for now in [0, 1, 999, 1000] {
-        assert!(!store.claim([1; 32], at(now), at(now + 5000)).await.unwrap(), "at {now}");
+        assert!(!store.claim(ReplayKey::new([1; 32], at(now + 5000)), at(now)).await.unwrap(), "at {now}");
     }
-    assert!(store.claim([1; 32], at(1001), at(2000)).await.unwrap(), "free once its instant has passed");
-    assert!(!store.claim([1; 32], at(1001), at(9000)).await.unwrap());
-    assert!(!store.claim([1; 32], at(500), at(9000)).await.unwrap(), "a clock that steps back frees nothing");
+    assert!(
+        store.claim(ReplayKey::new([1; 32], at(2000)), at(1001)).await.unwrap(),
+        "free once its instant has passed"
+    );
+    assert!(!store.claim(ReplayKey::new([1; 32], at(9000)), at(1001)).await.unwrap());
+    assert!(
+        !store.claim(ReplayKey::new([1; 32], at(9000)), at(500)).await.unwrap(),
+        "a clock that steps back frees nothing"
+    );
 }
 
 /// Other callers' claims drop what has expired. The record outlives its expiry by the grace period.
 pub(crate) async fn a_clock_that_lags_sets_nothing_free<S: ReplayStore>(store: S) {
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
-    assert!(store.claim([1; 32], at(0), at(1000)).await.unwrap());
+    assert!(store.claim(ReplayKey::new([1; 32], at(1000)), at(0)).await.unwrap());
     for (key, now) in [(2, 1001), (3, 2000), (4, 1000 + grace)] {
-        assert!(store.claim([key; 32], at(now), at(now + 1000)).await.unwrap());
-        assert!(!store.claim([1; 32], at(999), at(5000)).await.unwrap(), "two milliseconds or more behind {now}");
+        assert!(store.claim(ReplayKey::new([key; 32], at(now + 1000)), at(now)).await.unwrap());
+        assert!(
+            !store.claim(ReplayKey::new([1; 32], at(5000)), at(999)).await.unwrap(),
+            "two milliseconds or more behind {now}"
+        );
     }
 }
 
 pub(crate) async fn keys_are_apart<S: ReplayStore>(store: S) {
     for key in 0..=255 {
-        assert!(store.claim([key; 32], at(0), at(1000)).await.unwrap());
+        assert!(store.claim(ReplayKey::new([key; 32], at(1000)), at(0)).await.unwrap());
     }
     let mut near = [7; 32];
     near[31] = 8;
-    assert!(store.claim(near, at(0), at(1000)).await.unwrap());
+    assert!(store.claim(ReplayKey::new(near, at(1000)), at(0)).await.unwrap());
 }
 
 pub(crate) async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(store: S) {
@@ -46,7 +55,7 @@ pub(crate) async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(s
         let callers: Vec<_> = (0..8)
             .map(|_| {
                 let store = store.clone();
-                tokio::spawn(async move { store.claim([round; 32], at(0), at(1000)).await.unwrap() })
+                tokio::spawn(async move { store.claim(ReplayKey::new([round; 32], at(1000)), at(0)).await.unwrap() })
             })
             .collect();
         let mut first = 0;
@@ -59,25 +68,28 @@ pub(crate) async fn one_of_many_callers_is_the_first<S: ReplayStore + 'static>(s
 
 pub(crate) async fn a_backlog_of_expired_ones_shrinks<S: ReplayStore>(store: S) {
     for key in 0..200 {
-        assert!(store.claim([key; 32], at(0), at(i64::from(key))).await.unwrap());
+        assert!(store.claim(ReplayKey::new([key; 32], at(i64::from(key))), at(0)).await.unwrap());
     }
     // Each can be claimed again, swept or not.
     let now = 1000 + i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
     for key in (0..200).rev() {
-        assert!(store.claim([key; 32], at(now), at(now + 1000)).await.unwrap());
+        assert!(store.claim(ReplayKey::new([key; 32], at(now + 1000)), at(now)).await.unwrap());
     }
 }
 
 #[tokio::test]
 async fn memory_refuses_when_full_of_what_is_still_needed() {
     let store = bankrail_stores::memory::MemoryStore::with_capacity(2);
-    assert!(store.claim([1; 32], at(0), at(10)).await.unwrap());
-    assert!(store.claim([2; 32], at(0), at(20)).await.unwrap());
-    let full = store.claim([3; 32], at(10), at(30)).await.unwrap_err();
+    assert!(store.claim(ReplayKey::new([1; 32], at(10)), at(0)).await.unwrap());
+    assert!(store.claim(ReplayKey::new([2; 32], at(20)), at(0)).await.unwrap());
+    let full = store.claim(ReplayKey::new([3; 32], at(30)), at(10)).await.unwrap_err();
     assert_eq!(full.kind(), bankrail_values::StoreErrorKind::Full);
-    assert!(!store.claim([1; 32], at(10), at(30)).await.unwrap(), "known ones are still answered");
+    assert!(!store.claim(ReplayKey::new([1; 32], at(30)), at(10)).await.unwrap(), "known ones are still answered");
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
-    let full = store.claim([3; 32], at(10 + grace), at(30 + grace)).await.unwrap_err();
+    let full = store.claim(ReplayKey::new([3; 32], at(30 + grace)), at(10 + grace)).await.unwrap_err();
     assert_eq!(full.kind(), bankrail_values::StoreErrorKind::Full, "a clock may lag");
-    assert!(store.claim([3; 32], at(11 + grace), at(30 + grace)).await.unwrap(), "room after the grace period");
+    assert!(
+        store.claim(ReplayKey::new([3; 32], at(30 + grace)), at(11 + grace)).await.unwrap(),
+        "room after the grace period"
+    );
 }

@@ -15,8 +15,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
     /// The claim and the grant are keys in two slots of a cluster, and so two steps.
     fn grant_once(&self, claim: Option<ReplayKey>, hash: TokenHash, grant: TokenGrant) -> StoreFuture<'_, bool> {
         Box::pin(async move {
-            if let Some(ReplayKey { key, expires, .. }) = claim
-                && !self.claim(key, grant.issued_at, expires).await?
+            if let Some(key) = claim
+                && !self.claim(key, grant.issued_at).await?
             {
                 return Ok(false);
             }

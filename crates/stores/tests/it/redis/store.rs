@@ -6,9 +6,9 @@ use super::cluster::Cluster;
 use super::server::{SERVERS, Server};
 use crate::engines::at;
 use crate::{alike, replay, tokens};
-use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::testing::token_cache_suite;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_statement::testing::seen_entries_suite;
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
 use bankrail_stores::redis::{RedisStore, RedisStoreOptions};
@@ -117,7 +117,7 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
         // One connection follows redirections, the other does not.
         let stores = [in_cluster(&cluster, 2).await, in_cluster(&cluster, 0).await];
         let store = &stores[0];
-        assert!(store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
+        assert!(store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
         store.insert(TokenHash::from([2; 32]), grant(0, HOUR)).await.unwrap();
         assert!(store.revoke(TokenHash::from([2; 32])).await.unwrap());
         store.insert(TokenHash::from([3; 32]), grant(0, HOUR)).await.unwrap();
@@ -152,7 +152,7 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
             look().await;
         }
         for store in &stores {
-            assert!(!store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
+            assert!(!store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
             assert_eq!(store.find(TokenHash::from([2; 32]), at(1)).await.unwrap(), None);
             assert_eq!(store.find(TokenHash::from([3; 32]), at(1)).await.unwrap(), Some(grant(0, HOUR)));
             assert_eq!(count(store, "A", 4).await, 2);
@@ -170,7 +170,7 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
 
 /// Calls may fail, but each answer is right.
 async fn nothing_is_forgotten(store: &(impl ReplayStore + TokenStore + SeenEntries)) {
-    if let Ok(first) = store.claim([1; 32], at(0), at(HOUR)).await {
+    if let Ok(first) = store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await {
         assert!(!first);
     }
     if let Ok(found) = store.find(TokenHash::from([2; 32]), at(1)).await {
@@ -200,7 +200,7 @@ async fn of_two_machines_exactly_one_uses_an_assertion() {
                 let (machine, together) = (Arc::clone(machine), Arc::clone(&together));
                 tokio::spawn(async move {
                     together.wait().await;
-                    machine.claim(key, at(0), at(HOUR)).await.unwrap()
+                    machine.claim(ReplayKey::new(key, at(HOUR)), at(0)).await.unwrap()
                 })
             });
             let mut first = 0;
@@ -222,15 +222,15 @@ async fn the_server_drops_what_has_long_expired() {
         let server = Server::start(variable).await;
         let store = store(&server);
         // Lifetimes are by the callers' clock. The instants of `at` may be before or after the server's time.
-        assert!(store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
-        assert!(store.claim([2; 32], at(HOUR), at(0)).await.unwrap());
+        assert!(store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
+        assert!(store.claim(ReplayKey::new([2; 32], at(0)), at(HOUR)).await.unwrap());
         store.insert(TokenHash::from([3; 32]), grant(0, 2 * HOUR)).await.unwrap();
         for (name, hours) in [(key("replay", 1), 2), (key("replay", 2), 1), (key("token", 3), 3)] {
             let left: i64 = server.run(&["PTTL", &name]).await;
             assert!((hours * HOUR - 60_000..=hours * HOUR).contains(&left), "{name}: {left}");
         }
         // An expired assertion can be claimed again, with its new lifetime.
-        assert!(store.claim([2; 32], at(1), at(HOUR)).await.unwrap());
+        assert!(store.claim(ReplayKey::new([2; 32], at(HOUR)), at(1)).await.unwrap());
         assert!(server.run::<i64>(&["PTTL", &key("replay", 2)]).await > HOUR + HOUR / 2);
     }
 }

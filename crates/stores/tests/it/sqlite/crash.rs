@@ -5,8 +5,8 @@
 //! `BANKRAIL_KILLS` times.
 
 use crate::engines::{at, incoming, lease, outgoing, query};
-use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_mailbox::{
     DeliveryRecord, Disposition, Enqueued, EntryId, Inbox, LeaseRequest, Outbox, OutboxOperator, OutboxState,
     ReceiveOutcome, TransactionalInbox,
@@ -97,7 +97,10 @@ async fn check(path: &Path, kept: &BTreeSet<u32>, sent: &BTreeSet<u32>, context:
 
 /// Checks the records of `number`.
 async fn check_kept(store: &SqliteStore, number: u32, context: &str) {
-    assert!(!ReplayStore::claim(store, key(number), at(0), at(1)).await.unwrap(), "{context}: the claim is lost");
+    assert!(
+        !ReplayStore::claim(store, ReplayKey::new(key(number), at(1)), at(0)).await.unwrap(),
+        "{context}: the claim is lost"
+    );
     let grant = TokenStore::find(store, TokenHash::from(key(number)), at(0)).await.unwrap();
     assert!(grant.is_some(), "{context}: the token is lost");
     let again = store.outbox().enqueue(&outgoing("biller", number), at(0)).await.unwrap();
@@ -140,7 +143,7 @@ fn print(line: String) {
 /// Stores the records of `number`. False when an earlier child has begun it.
 async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
     let far = at(1_000_000_000);
-    if !ReplayStore::claim(store, key(number), at(0), far).await.unwrap() {
+    if !ReplayStore::claim(store, ReplayKey::new(key(number), far), at(0)).await.unwrap() {
         return false;
     }
     let grant = TokenGrant::new("A".parse().unwrap(), "READ".parse().unwrap(), at(0), far);

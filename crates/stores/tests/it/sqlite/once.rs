@@ -21,13 +21,19 @@ async fn a_grant_is_stored_with_the_claim_of_its_assertion() {
     assert_eq!(store.find(TokenHash::from([1; 32]), at(1)).await.unwrap().as_ref(), Some(&grant));
     assert!(!insert(2, 1).await.unwrap(), "used before");
     assert_eq!(store.find(TokenHash::from([2; 32]), at(1)).await.unwrap(), None);
-    assert!(!store.claim([1; 32], at(50), at(60)).await.unwrap(), "claimed until the assertion's own end");
-    assert!(store.claim([1; 32], at(51), at(60)).await.unwrap());
+    assert!(
+        !store.claim(ReplayKey::new([1; 32], at(60)), at(50)).await.unwrap(),
+        "claimed until the assertion's own end"
+    );
+    assert!(store.claim(ReplayKey::new([1; 32], at(60)), at(51)).await.unwrap());
 
     let drop = store.transaction(|transaction| transaction.connection().execute_batch("DROP TABLE bankrail_token"));
     drop.await.unwrap();
     assert!(insert(3, 3).await.is_err());
-    assert!(store.claim([3; 32], at(0), at(50)).await.unwrap(), "without its grant, an assertion is not used up");
+    assert!(
+        store.claim(ReplayKey::new([3; 32], at(50)), at(0)).await.unwrap(),
+        "without its grant, an assertion is not used up"
+    );
 }
 
 #[tokio::test]
@@ -67,7 +73,10 @@ async fn two_stores_take_two_steps() {
     assert_eq!(both.find(TokenHash::from([1; 32]), at(1)).await.unwrap(), Some(grant()));
     assert_eq!(other.find(TokenHash::from([1; 32]), at(1)).await.unwrap(), Some(grant()));
     assert!(insert(3, 3).await.is_err(), "no room for the grant");
-    assert!(!engine.store.claim([3; 32], at(0), at(50)).await.unwrap(), "the assertion is used up all the same");
+    assert!(
+        !engine.store.claim(ReplayKey::new([3; 32], at(50)), at(0)).await.unwrap(),
+        "the assertion is used up all the same"
+    );
     assert!(both.revoke(TokenHash::from([1; 32])).await.unwrap());
     assert!(both.grant_once(None, TokenHash::from([4; 32]), grant()).await.unwrap(), "without an assertion");
 }

@@ -1,5 +1,5 @@
 use crate::engines::at;
-use bankrail_client_assertion::ReplayStore;
+use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_stores::sqlite::{SqliteOpenError, SqliteOptions, SqliteStore};
 use std::error::Error;
 use std::time::Duration;
@@ -25,7 +25,7 @@ async fn a_new_file_and_its_log_are_their_owners_only() {
     let folder = tempfile::tempdir().unwrap();
     let open = async |name| {
         let store = SqliteStore::open(folder.path().join(name), Default::default()).unwrap();
-        assert!(store.claim([1; 32], at(0), at(1)).await.unwrap());
+        assert!(store.claim(ReplayKey::new([1; 32], at(1)), at(0)).await.unwrap());
         store
     };
     let store = open("new.db").await;

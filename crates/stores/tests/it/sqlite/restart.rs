@@ -1,6 +1,6 @@
 use crate::engines::{at, incoming, lease, outgoing, owner, query};
-use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, Inbox, Intervention, LeaseRequest, Outbox, OutboxOperator,
     ReceiveOutcome,
@@ -26,7 +26,7 @@ async fn everything_is_there_after_a_restart() {
     let to = outgoing("biller", 1);
 
     let store = SqliteStore::open(&path, Default::default()).unwrap();
-    assert!(ReplayStore::claim(&store, [1; 32], at(0), at(100)).await.unwrap());
+    assert!(ReplayStore::claim(&store, ReplayKey::new([1; 32], at(100)), at(0)).await.unwrap());
     TokenStore::insert(&store, TokenHash::from([2; 32]), grant.clone()).await.unwrap();
     store.record_seen(&account).await;
     for used in 0..10 {
@@ -49,7 +49,7 @@ async fn everything_is_there_after_a_restart() {
     store.close().await;
 
     let store = SqliteStore::open(&path, Default::default()).unwrap();
-    assert!(!ReplayStore::claim(&store, [1; 32], at(100), at(200)).await.unwrap());
+    assert!(!ReplayStore::claim(&store, ReplayKey::new([1; 32], at(200)), at(100)).await.unwrap());
     assert_eq!(TokenStore::find(&store, TokenHash::from([2; 32]), at(0)).await.unwrap(), Some(grant));
     assert_eq!(store.counts_seen(&account).await, 3);
     assert_eq!(SeenEntries::position(&store, &account).await.unwrap().as_deref(), Some("here"));
@@ -86,8 +86,8 @@ async fn two_handles_of_one_file_see_each_other() {
     let mut first = 0;
     for number in 0..20 {
         let (a, b) = tokio::join!(
-            ReplayStore::claim(&one, [number; 32], at(0), at(100)),
-            ReplayStore::claim(&other, [number; 32], at(0), at(100))
+            ReplayStore::claim(&one, ReplayKey::new([number; 32], at(100)), at(0)),
+            ReplayStore::claim(&other, ReplayKey::new([number; 32], at(100)), at(0))
         );
         first += usize::from(a.unwrap()) + usize::from(b.unwrap());
     }

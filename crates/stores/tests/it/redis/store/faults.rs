@@ -4,8 +4,8 @@
 use super::{HOUR, SERVERS, Server, account, count, entry, grant, key, store};
 use crate::engines::at;
 use crate::redis::proxy::Proxy;
-use bankrail_client_assertion::ReplayStore;
 use bankrail_client_assertion::token::{TokenHash, TokenStore};
+use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_statement::{EntryKey, SeenEntries};
 use bankrail_stores::redis::{RedisStore, RedisStoreOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
@@ -34,7 +34,7 @@ async fn failures<C: ConnectionLike + Clone + Send + Sync + 'static>(
         assert!(asked.elapsed() < TIMEOUT + SLACK, "{:?}", asked.elapsed());
         kinds.push(error.kind());
     };
-    failed(Instant::now(), store.claim([number; 32], at(0), at(HOUR)).await.unwrap_err());
+    failed(Instant::now(), store.claim(ReplayKey::new([number; 32], at(HOUR)), at(0)).await.unwrap_err());
     failed(Instant::now(), store.insert(hash, grant(0, HOUR)).await.unwrap_err());
     failed(Instant::now(), store.find(hash, at(0)).await.unwrap_err());
     failed(Instant::now(), store.revoke(hash).await.unwrap_err());
@@ -72,7 +72,7 @@ async fn what_was_answered_survives_the_end_of_the_server() {
         let durable = ["--appendonly", "yes", "--appendfsync", "always"];
         let mut server = Server::with_options(variable, &durable).await;
         let patient = store(&server);
-        assert!(patient.claim([1; 32], at(0), at(HOUR)).await.unwrap());
+        assert!(patient.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
         patient.insert(TokenHash::from([1; 32]), grant(0, HOUR)).await.unwrap();
         patient.record(&account("A"), &[entry(1, 2, None)], None).await.unwrap();
         let impatient = impatient(&server.url());
@@ -84,11 +84,11 @@ async fn what_was_answered_survives_the_end_of_the_server() {
         server.restart().await;
         works_again(&impatient).await;
         let store = store(&server);
-        assert!(!store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
+        assert!(!store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
         assert_eq!(store.find(TokenHash::from([1; 32]), at(0)).await.unwrap(), Some(grant(0, HOUR)));
         assert_eq!(count(&store, "A", 1).await, 2);
         // The failed claim was not repeated.
-        assert!(store.claim([9; 32], at(0), at(HOUR)).await.unwrap());
+        assert!(store.claim(ReplayKey::new([9; 32], at(HOUR)), at(0)).await.unwrap());
         assert_eq!(store.find(TokenHash::from([9; 32]), at(0)).await.unwrap(), None);
         assert_eq!(count(&store, "A", 9).await, 0);
     }
@@ -105,8 +105,8 @@ async fn stopped_read_only_or_out_of_memory() {
         assert_eq!(failures(&impatient, 1).await, [StoreErrorKind::Timeout; 7]);
         server.signal("CONT");
         let store = store(&server);
-        assert!(store.claim([2; 32], at(0), at(HOUR)).await.unwrap());
-        let refused = async || store.claim([3; 32], at(0), at(HOUR)).await.unwrap_err().kind();
+        assert!(store.claim(ReplayKey::new([2; 32], at(HOUR)), at(0)).await.unwrap());
+        let refused = async || store.claim(ReplayKey::new([3; 32], at(HOUR)), at(0)).await.unwrap_err().kind();
         let () = server.run(&["REPLICAOF", "127.0.0.1", "1"]).await;
         assert_eq!(refused().await, StoreErrorKind::Unavailable);
         let () = server.run(&["REPLICAOF", "NO", "ONE"]).await;
@@ -116,8 +116,11 @@ async fn stopped_read_only_or_out_of_memory() {
         assert!(store.insert(TokenHash::from([3; 32]), grant(0, HOUR)).await.is_err());
         let () = server.run(&["CONFIG", "SET", "maxmemory", "0"]).await;
         assert_eq!(count(&store, "B", 1).await, 0);
-        assert!(store.claim([3; 32], at(0), at(HOUR)).await.unwrap(), "a refused claim has used up nothing");
-        assert!(!store.claim([2; 32], at(0), at(HOUR)).await.unwrap());
+        assert!(
+            store.claim(ReplayKey::new([3; 32], at(HOUR)), at(0)).await.unwrap(),
+            "a refused claim has used up nothing"
+        );
+        assert!(!store.claim(ReplayKey::new([2; 32], at(HOUR)), at(0)).await.unwrap());
     }
 }
 
@@ -129,9 +132,9 @@ async fn scripts_that_are_forgotten_are_sent_again() {
         let store = store(&server);
         for byte in 1..=20 {
             let () = server.run(&["SCRIPT", "FLUSH"]).await;
-            assert!(store.claim([byte; 32], at(0), at(HOUR)).await.unwrap());
+            assert!(store.claim(ReplayKey::new([byte; 32], at(HOUR)), at(0)).await.unwrap());
             let () = server.run(&["SCRIPT", "FLUSH"]).await;
-            assert!(!store.claim([byte; 32], at(0), at(HOUR)).await.unwrap());
+            assert!(!store.claim(ReplayKey::new([byte; 32], at(HOUR)), at(0)).await.unwrap());
             store.record(&account("A"), &[entry(byte, 1, None)], None).await.unwrap();
             assert_eq!(count(&store, "A", byte).await, 1);
         }
@@ -149,11 +152,11 @@ async fn a_claim_whose_answer_is_lost_stays_taken() {
         works_again(&cut_off).await;
         let store = store(&server);
         // The server knows the scripts from then on.
-        assert!(store.claim([0; 32], at(0), at(HOUR)).await.unwrap());
+        assert!(store.claim(ReplayKey::new([0; 32], at(HOUR)), at(0)).await.unwrap());
         store.record(&account("A"), &[entry(0, 1, None)], None).await.unwrap();
         proxy.deaf.store(true, Ordering::SeqCst);
         assert_eq!(failures(&cut_off, 1).await, [StoreErrorKind::Timeout; 7]);
-        assert!(!store.claim([1; 32], at(0), at(HOUR)).await.unwrap());
+        assert!(!store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
         assert_eq!(count(&store, "A", 1).await, 1);
     }
 }
@@ -190,9 +193,12 @@ async fn what_is_sent_twice_is_done_once() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let twice = RedisStore::over(Twice(server.connection().await), super::patient());
-        assert!(twice.claim([1; 32], at(0), at(HOUR)).await.unwrap(), "its own claim is recognised");
-        assert!(!twice.claim([1; 32], at(0), at(HOUR)).await.unwrap(), "another claim is another one's");
-        assert!(!store(&server).claim([1; 32], at(0), at(HOUR)).await.unwrap());
+        assert!(twice.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap(), "its own claim is recognised");
+        assert!(
+            !twice.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap(),
+            "another claim is another one's"
+        );
+        assert!(!store(&server).claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap());
         twice.insert(TokenHash::from([1; 32]), grant(0, HOUR)).await.unwrap();
         assert_eq!(twice.find(TokenHash::from([1; 32]), at(0)).await.unwrap(), Some(grant(0, HOUR)));
         twice.record(&account("A"), &[entry(1, 1, None), entry(1, 2, None)], None).await.unwrap();
@@ -211,7 +217,7 @@ async fn what_cannot_be_read_is_an_error_and_never_the_first() {
             let () = server.run(&["SET", &key("token", 1), value]).await;
             let () = server.run(&["HSET", "bankrail:seen:{A}", &"\u{1}".repeat(32), value]).await;
             let kinds = [
-                store.claim([1; 32], at(0), at(HOUR)).await.unwrap_err().kind(),
+                store.claim(ReplayKey::new([1; 32], at(HOUR)), at(0)).await.unwrap_err().kind(),
                 store.find(TokenHash::from([1; 32]), at(0)).await.unwrap_err().kind(),
                 store.counts(&account("A"), &[EntryKey::from([1; 32])]).await.unwrap_err().kind(),
                 store.record(&account("A"), &[entry(2, 1, None), entry(1, 1, None)], None).await.unwrap_err().kind(),
@@ -223,7 +229,7 @@ async fn what_cannot_be_read_is_an_error_and_never_the_first() {
             let () = server.run(&["RPUSH", &name, "a list"]).await;
         }
         let kinds = [
-            store.claim([2; 32], at(0), at(HOUR)).await.unwrap_err().kind(),
+            store.claim(ReplayKey::new([2; 32], at(HOUR)), at(0)).await.unwrap_err().kind(),
             store.find(TokenHash::from([2; 32]), at(0)).await.unwrap_err().kind(),
             store.counts(&account("B"), &[EntryKey::from([1; 32])]).await.unwrap_err().kind(),
         ];
