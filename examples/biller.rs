@@ -57,10 +57,13 @@ async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sy
     let (account, changes) = (new.account.clone(), new.changes()?);
     Ok(SqliteWork::new(move |sql| {
         changes.iter().try_for_each(|change| match change {
-            LedgerChange::Remove { id, .. } => sql.connection().execute(REMOVE, (account.as_str(), id)).map(drop),
+            LedgerChange::Remove { id, .. } => {
+                sql.connection().execute(REMOVE, (account.as_str(), id.as_bytes())).map(drop)
+            }
             LedgerChange::Add(one) => {
                 let (amount, currency) = (one.amount.amount().to_string(), one.amount.currency());
-                let row = (account.as_str(), one.id, amount, currency.as_str(), one.booked_on.map(|on| on.to_string()));
+                let day = one.booked_on.map(|on| on.to_string());
+                let row = (account.as_str(), one.id.as_bytes(), amount, currency.as_str(), day);
                 sql.connection().execute(ADD, row).map(drop)
             }
         })

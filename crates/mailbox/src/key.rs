@@ -1,45 +1,14 @@
 //! Duplicate keys and fingerprints of messages.
 
-use std::fmt;
-
-macro_rules! hash {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name([u8; 32]);
-
-        impl $name {
-            /// The hash of these bytes.
-            #[must_use]
-            pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-                Self(bytes)
-            }
-
-            /// The bytes.
-            #[must_use]
-            pub const fn as_bytes(&self) -> &[u8; 32] {
-                &self.0
-            }
-        }
-
-        /// As 64 lower-case hexadecimal digits.
-        impl fmt::Debug for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
-            }
-        }
-    };
-}
-
-hash! {
+bankrail_values::hash_value! {
     /// One duplicate key of a message: a cryptographic hash of 32 bytes, which the caller computes.
-    KeyHash
+    pub struct KeyHash;
 }
 
-hash! {
+bankrail_values::hash_value! {
     /// The content of a message: a cryptographic hash of 32 bytes, which the caller computes. Parts that may differ
     /// between two deliveries of one message, such as the time of writing, are not included.
-    Fingerprint
+    pub struct Fingerprint;
 }
 
 /// The duplicate key of a message: one hash or several, taken together.
@@ -83,7 +52,7 @@ impl From<KeyHash> for DuplicateKey {
 #[cfg(feature = "serde")]
 impl serde::Serialize for Fingerprint {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_str(&format_args!("{self:?}"))
+        out.collect_str(self)
     }
 }
 
@@ -91,14 +60,6 @@ impl serde::Serialize for Fingerprint {
 impl<'de> serde::Deserialize<'de> for Fingerprint {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = <String as serde::Deserialize>::deserialize(from)?;
-        let digits = text.bytes().map(|byte| match byte {
-            b'0'..=b'9' => Some(byte - b'0'),
-            b'a'..=b'f' => Some(byte - b'a' + 10),
-            _ => None,
-        });
-        let digits: Option<Vec<u8>> = digits.collect();
-        let bytes = digits.map(|digits| digits.chunks(2).map(|pair| pair.iter().fold(0, |b, d| b * 16 + d)).collect());
-        let bytes = bytes.filter(|_| text.len() == 64).and_then(|bytes: Vec<u8>| bytes.try_into().ok());
-        bytes.map(Self).ok_or_else(|| serde::de::Error::custom("expected 64 lower-case hexadecimal digits"))
+        text.parse().map_err(serde::de::Error::custom)
     }
 }

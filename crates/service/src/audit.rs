@@ -18,7 +18,6 @@ mod record;
 pub use self::file::{AuditFile, AuditFileError, AuditFileOptions};
 pub use self::record::{AuditEvent, AuditRecord};
 
-use crate::api_key::hex;
 use bankrail_statement::AccountId;
 use bankrail_values::{SecretString, StoreFuture};
 use hmac::{Hmac, KeyInit, Mac};
@@ -61,10 +60,15 @@ impl AuditOptions {
             AuditedAccount::Digest(key) => {
                 let mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes());
                 let mac = mac.expect("HMAC takes a key of any length").chain_update(account.as_str());
-                Some(hex(&mac.finalize().into_bytes()))
+                Some(AccountDigest::from_bytes(mac.finalize().into_bytes().into()).to_string())
             }
         }
     }
+}
+
+bankrail_values::hash_value! {
+    /// An HMAC of an account's identifier.
+    struct AccountDigest;
 }
 
 /// What the account of a statement is recorded as.

@@ -20,19 +20,5 @@ pub(crate) fn from_json(value: &JsonValue<'_>) -> Option<Vec<(EntryKey, u32)>> {
 fn read_count(pair: &JsonValue<'_>) -> Option<(EntryKey, u32)> {
     let JsonValue::Array(pair) = pair else { return None };
     let [JsonValue::String(key), JsonValue::Number(count)] = pair.as_slice() else { return None };
-    Some((EntryKey::from(unhex(key)?), count.as_u64()?.try_into().ok()?))
-}
-
-fn unhex(text: &str) -> Option<[u8; 32]> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let mut key = [0; 32];
-    let pairs = text.as_bytes().chunks_exact(2);
-    if text.len() != 64 {
-        return None;
-    }
-    for (byte, pair) in key.iter_mut().zip(pairs) {
-        let [high, low] = pair else { return None };
-        *byte = digit(high)? * 16 + digit(low)?;
-    }
-    Some(key)
+    Some((key.parse().ok()?, count.as_u64()?.try_into().ok()?))
 }

@@ -34,6 +34,12 @@ bankrail_values::hash_value! {
     pub struct EntryKey;
 }
 
+bankrail_values::hash_value! {
+    /// What identifies an entry of an account in the caller's own tables, the same in every poll: made from its
+    /// [`EntryKey`] and its number among those with the same key.
+    pub struct SeenEntryId;
+}
+
 /// The identity of an entry. [`EntryIdentity::of`] computes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -82,8 +88,9 @@ impl SeenEntry {
     /// An identifier of this entry that is the same in every poll. If entries are stored with the account and this
     /// identifier as a unique key, each is imported exactly once, even if a page is processed again after a crash.
     #[must_use]
-    pub fn id(&self) -> [u8; 32] {
-        Sha256::new().chain_update(self.key.0).chain_update(self.occurrence.to_be_bytes()).finalize().into()
+    pub fn id(&self) -> SeenEntryId {
+        let hash = Sha256::new().chain_update(self.key.0).chain_update(self.occurrence.to_be_bytes());
+        SeenEntryId(hash.finalize().into())
     }
 
     /// What a store keeps of this key once this entry is recorded over what it knows; `None` if nothing changes. For

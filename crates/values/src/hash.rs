@@ -1,6 +1,12 @@
 //! Types of hashes.
 
-/// States a type of a hash of 32 bytes: `From<[u8; 32]>`, `as_bytes`, and a `Debug` that shows its first four bytes.
+use crate::ValueError;
+use std::fmt;
+
+/// States a type of a hash of 32 bytes: `from_bytes`, `as_bytes`, `From<[u8; 32]>`, and a `Debug` that shows its first
+/// four bytes. Its text form (`Display`, `FromStr`) is 64 hexadecimal digits, read in either case and written in lower
+/// case.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! hash_value {
     ($(#[$doc:meta])* $vis:vis struct $name:ident;) => {
@@ -9,7 +15,13 @@ macro_rules! hash_value {
         $vis struct $name([u8; 32]);
 
         impl $name {
-            /// The hash.
+            /// The hash of these bytes.
+            #[must_use]
+            pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+                Self(bytes)
+            }
+
+            /// The bytes.
             #[must_use]
             pub const fn as_bytes(&self) -> &[u8; 32] {
                 &self.0
@@ -17,8 +29,8 @@ macro_rules! hash_value {
         }
 
         impl ::core::convert::From<[u8; 32]> for $name {
-            fn from(hash: [u8; 32]) -> Self {
-                Self(hash)
+            fn from(bytes: [u8; 32]) -> Self {
+                Self(bytes)
             }
         }
 
@@ -28,5 +40,40 @@ macro_rules! hash_value {
                 write!(out, concat!(stringify!($name), "({:02x}{:02x}{:02x}{:02x}…)"), a, b, c, d)
             }
         }
+
+        impl ::core::fmt::Display for $name {
+            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::__write_hex(&self.0, out)
+            }
+        }
+
+        impl ::core::str::FromStr for $name {
+            type Err = $crate::ValueError;
+
+            fn from_str(text: &str) -> ::core::result::Result<Self, $crate::ValueError> {
+                $crate::__read_hash(text).map(Self)
+            }
+        }
     };
+}
+
+/// Writes the bytes as lower-case hexadecimal digits, in the width and precision of the format.
+///
+/// # Errors
+/// An error of `out`.
+pub fn __write_hex(bytes: &[u8], out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    out.pad(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+}
+
+/// Reads 64 hexadecimal digits.
+///
+/// # Errors
+/// [`ValueError`] for any other text.
+pub fn __read_hash(text: &str) -> Result<[u8; 32], ValueError> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let byte = |[high, low]: [u8; 2]| Some(digit(high)? << 4 | digit(low)?);
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let bytes: Option<Vec<u8>> = pairs.iter().map(|pair| byte(*pair)).collect();
+    let bytes = bytes.filter(|_| rest.is_empty()).and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or_else(|| ValueError::new("64 hexadecimal digits", text))
 }

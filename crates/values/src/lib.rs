@@ -32,6 +32,8 @@ pub use code::UnknownCode;
 pub use currency::Currency;
 pub use date::Date;
 pub use decimal::{DecimalError, parse_decimal};
+#[doc(hidden)]
+pub use hash::{__read_hash, __write_hex};
 pub use money::{Money, MoneyError};
 #[doc(hidden)]
 pub use options::__given;

@@ -92,8 +92,8 @@ impl Biller {
         let told = tell.clone();
         let import = move |new: NewEntries| {
             let tell = |change: &LedgerChange| match change {
-                LedgerChange::Add(one) => format!("{} {}", hex(&one.id), one.amount),
-                LedgerChange::Remove { id, .. } => format!("{} removed", hex(id)),
+                LedgerChange::Add(one) => format!("{:?} {}", one.id, one.amount),
+                LedgerChange::Remove { id, .. } => format!("{id:?} removed"),
             };
             let changes = new.changes().unwrap();
             told.lock().unwrap().extend(changes.iter().map(tell));
@@ -102,7 +102,7 @@ impl Biller {
                 Ok(SqliteWork::new(move |sql| {
                     changes.iter().try_for_each(|change| {
                         let LedgerChange::Add(one) = change else { panic!("nothing is replaced") };
-                        let row = (one.id, one.amount.amount().to_string());
+                        let row = (one.id.as_bytes(), one.amount.amount().to_string());
                         sql.connection().execute("INSERT INTO imported VALUES (?1, ?2)", row).map(drop)
                     })
                 }))
@@ -139,10 +139,6 @@ impl Biller {
         drop((self.poller, self.worker));
         SqliteStore::clone(&self.store).close().await;
     }
-}
-
-fn hex(id: &[u8; 32]) -> String {
-    id.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn acknowledged(delivered: &Delivered) -> String {
@@ -241,7 +237,7 @@ async fn entries_of_a_day_that_is_over_do_not_come_back() {
     let again = Told::default();
     let list = again.clone();
     let list = move |new: NewEntries| {
-        list.lock().unwrap().extend(new.entries.iter().map(|one| hex(&one.id)));
+        list.lock().unwrap().extend(new.entries.iter().map(|one| format!("{:?}", one.id)));
         async { Ok(()) }
     };
     let (empty, account) = (Arc::new(MemoryStore::new()), PolledAccount::new(bank.account()));

@@ -87,16 +87,16 @@ pub(super) fn entries(
     let account = new.account.to_string();
     let entries = new.entries.iter().chain(&new.again).map(|one| {
         let earlier = match &one.relation {
-            EntryRelation::New { may_replace } => may_replace.iter().map(hex).collect(),
+            EntryRelation::New { may_replace } => may_replace.iter().map(ToString::to_string).collect(),
             EntryRelation::Replaces(earlier) | EntryRelation::Returned { replaces: Some(earlier) } => {
-                vec![hex(earlier)]
+                vec![earlier.to_string()]
             }
             _ => Vec::new(),
         };
         Event::Entry(Box::new(NewEntry {
             at,
             account: account.clone(),
-            id: hex(&one.id),
+            id: one.id.to_string(),
             row: Row::of(&one.entry),
             relation: one.relation.kind().to_owned(),
             earlier,
@@ -106,7 +106,7 @@ pub(super) fn entries(
     });
     let notices = new.notices.iter().map(|notice| {
         let detail = match notice {
-            AccountNotice::Vanished { id, .. } | AccountNotice::Reappeared { id } => hex(id),
+            AccountNotice::Vanished { id, .. } | AccountNotice::Reappeared { id } => id.to_string(),
             AccountNotice::AllVanished { count } => count.to_string(),
             AccountNotice::BalanceGap { difference } => difference.to_string(),
             AccountNotice::DayIncomplete { day, seen_until, .. } => format!("{day} after {seen_until}"),
@@ -120,10 +120,6 @@ pub(super) fn entries(
     });
     let events: Vec<Event> = entries.chain(notices).collect();
     ready(Ok(SqliteWork::new(move |transaction| events.iter().try_for_each(|event| journal.write(transaction, event)))))
-}
-
-fn hex(id: &[u8; 32]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The message as JSON; as its text, if an unknown member of it has a number that no `f64` holds.

@@ -4,7 +4,7 @@ use crate::StatementPage;
 use crate::returns::Returns;
 use bankrail_camt052::{Entry, Finding as DocumentFinding};
 use bankrail_statement::{
-    AccountId, AccountNotice, EntryRelation, PollCommit, ReplyFinding, SeenEntry, TransactionalSeenEntries,
+    AccountId, AccountNotice, EntryRelation, PollCommit, ReplyFinding, SeenEntry, SeenEntryId, TransactionalSeenEntries,
 };
 use bankrail_values::HyphenatedUuid;
 use std::error::Error;
@@ -90,7 +90,7 @@ pub struct NewEntry {
     /// The entry as the bank lists it: its amount has no sign.
     pub entry: Entry,
     /// The entry's identifier within its account, the same each time it is handed over ([`SeenEntry::id`]).
-    pub id: [u8; 32],
+    pub id: SeenEntryId,
     /// The entry as the store records it.
     pub seen: SeenEntry,
     /// What it is to the entries before it.

@@ -2,7 +2,7 @@
 
 use super::handler::{NewEntries, NewEntry};
 use bankrail_camt052::{CurrencyCode, DateOrDateTime, EntryStatus};
-use bankrail_statement::{AccountId, AccountNotice, EntryRelation};
+use bankrail_statement::{AccountId, AccountNotice, EntryRelation, SeenEntryId};
 use bankrail_values::{Date, Money};
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum LedgerChange {
     /// The row of this id no longer counts. A ledger that never had it is right already.
     Remove {
         /// Its [`Movement::id`].
-        id: [u8; 32],
+        id: SeenEntryId,
         /// Why.
         because: Removal,
     },
@@ -40,7 +40,7 @@ pub struct Movement {
     /// The account.
     pub account: AccountId,
     /// The identifier within the account, the same each time the entry is handed over ([`NewEntry::id`]).
-    pub id: [u8; 32],
+    pub id: SeenEntryId,
     /// The amount as it changes the account: negative for a debit. In the account's currency if the entry states none.
     pub amount: Money,
     /// Whether it is booked (`Sts`).
@@ -56,7 +56,7 @@ pub struct Movement {
     /// Whether its day was complete already ([`NewEntry::late`]).
     pub late: bool,
     /// Movements that it may replace, though nothing shows it ([`EntryRelation::New`]).
-    pub may_replace: Vec<[u8; 32]>,
+    pub may_replace: Vec<SeenEntryId>,
 }
 
 impl Movement {
@@ -131,20 +131,15 @@ impl NewEntries {
 #[non_exhaustive]
 pub enum MovementError {
     /// `CdtDbtInd` is neither `CRDT` nor `DBIT`, so the amount has no sign.
-    #[error("entry {}: expected CRDT or DBIT in CdtDbtInd", hex(id))]
+    #[error("entry {id}: expected CRDT or DBIT in CdtDbtInd")]
     Direction {
         /// Its [`NewEntry::id`].
-        id: [u8; 32],
+        id: SeenEntryId,
     },
     /// The `Ccy` of `Amt`, or of the account if `Amt` has none, is missing or no currency's code.
-    #[error("entry {}: expected the code of a currency in Amt or Acct", hex(id))]
+    #[error("entry {id}: expected the code of a currency in Amt or Acct")]
     Currency {
         /// Its [`NewEntry::id`].
-        id: [u8; 32],
+        id: SeenEntryId,
     },
-}
-
-/// The first bytes of an identifier, enough to find it.
-fn hex(id: &[u8; 32]) -> String {
-    id.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -14,14 +14,14 @@ fn a_fingerprint_is_64_lower_case_digits() {
     let bytes = std::array::from_fn(|at| u8::try_from(at * 8).unwrap() + 1);
     let print = Fingerprint::from_bytes(bytes);
     let text = "01091119212931394149515961697179818991 99a1a9b1b9c1c9d1d9e1e9f1f9".replace(' ', "");
-    assert_eq!((print.as_bytes(), format!("{print:?}")), (&bytes, text.clone()));
+    assert_eq!((print.as_bytes(), print.to_string()), (&bytes, text.clone()));
     assert_eq!(serde_json::to_string(&print).unwrap(), format!("\"{text}\""));
     let read = |text: &str| serde_json::from_str::<Fingerprint>(&format!("\"{text}\"")).ok();
     assert_eq!(read(&text), Some(print));
     for (digit, byte) in [("00", 0), ("09", 9), ("0a", 10), ("0f", 15), ("10", 16), ("9f", 0x9f), ("ff", 0xff)] {
         assert_eq!(read(&digit.repeat(32)), Some(Fingerprint::from_bytes([byte; 32])), "{digit}");
     }
-    for bad in [text.to_uppercase(), text[1..].to_owned(), format!("{text}0"), text.replace('1', "g"), String::new()] {
+    for bad in [text[1..].to_owned(), format!("{text}0"), text.replace('1', "g"), String::new()] {
         assert_eq!(read(&bad), None, "{bad}");
     }
 }

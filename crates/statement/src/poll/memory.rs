@@ -5,7 +5,7 @@ mod text;
 
 use super::relation::{AccountNotice, EntryRelation};
 use crate::EntryLinks;
-use crate::seen::{EntryKey, SeenEntry};
+use crate::seen::{EntryKey, SeenEntry, SeenEntryId};
 use bankrail_values::Date;
 use gone::Gone;
 use std::collections::HashMap;
@@ -242,7 +242,7 @@ impl Remembered {
         (on == day).then_some(Self { entry, links, on, state: State::Listed })
     }
 
-    fn id(&self) -> [u8; 32] {
+    fn id(&self) -> SeenEntryId {
         SeenEntry::new(self.entry.0, self.entry.1, None).id()
     }
 }

@@ -1,5 +1,6 @@
 //! What an entry is to those before it, and what else is said about an account.
 
+use crate::SeenEntryId;
 use bankrail_values::{Date, Decimal, Timestamp};
 
 /// What an entry that is handed over is to those that were handed over before.
@@ -14,15 +15,15 @@ pub enum EntryRelation {
         /// Entries that it may replace, at most eight: the statement seems not to list them any more, and they have its
         /// reference, or its payment or amount. Two full walks decide: one that is gone is then
         /// [`AccountNotice::Vanished`].
-        may_replace: Vec<[u8; 32]>,
+        may_replace: Vec<SeenEntryId>,
     },
     /// It stands for the entry of this [id](crate::SeenEntry::id), which no longer counts: a pending entry was booked,
     /// or the bank has changed the amount, the currency or the day under one reference.
-    Replaces([u8; 32]),
+    Replaces(SeenEntryId),
     /// It was replaced, or had vanished while it was pending, and is listed again under its id.
     Returned {
         /// The [id](crate::SeenEntry::id) of the entry that it replaces now, as when the bank takes a change back.
-        replaces: Option<[u8; 32]>,
+        replaces: Option<SeenEntryId>,
     },
     /// It is known, and the bank has changed parties or text under its reference. The amount is the same.
     TextChanged,
@@ -37,7 +38,7 @@ pub enum AccountNotice {
     /// booked entry a person decides. Entries beyond the last 2,000 of a day are not watched.
     Vanished {
         /// Its [id](crate::SeenEntry::id).
-        id: [u8; 32],
+        id: SeenEntryId,
         /// Whether it was booked.
         booked: bool,
     },
@@ -50,7 +51,7 @@ pub enum AccountNotice {
     /// A booked entry that had vanished is listed again.
     Reappeared {
         /// Its [id](crate::SeenEntry::id).
-        id: [u8; 32],
+        id: SeenEntryId,
     },
     /// The booked balances and the booked entries of two full walks in a row do not add up: entries are missing, or
     /// are another account's. Said once for each difference. A statement without booked balances, such as one with the

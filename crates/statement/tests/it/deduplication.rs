@@ -3,7 +3,7 @@
 use crate::support::{account, block_on};
 use bankrail_statement::testing::ModelSeenEntries;
 use bankrail_statement::{
-    Checkpoint, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedPage, SeenEntries, Step, find_new,
+    Checkpoint, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedPage, SeenEntries, SeenEntryId, Step, find_new,
 };
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ struct Consumer {
     /// With the checkpoint, which is empty after the last page.
     seen: ModelSeenEntries,
     /// The imported entries by stable identifier, and how often each was imported.
-    imported: HashMap<[u8; 32], (u8, u32)>,
+    imported: HashMap<SeenEntryId, (u8, u32)>,
     /// How many entries were imported, whatever their identifiers.
     total: usize,
 }

@@ -124,7 +124,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
 
 impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
     fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        let keys: Vec<String> = message.key.hashes().iter().map(|key| format!("{key:?}")).collect();
+        let keys: Vec<String> = message.key.hashes().iter().map(ToString::to_string).collect();
         let keys = keys.join(" ");
         let fingerprints = [message.fingerprint].into_iter().chain(message.other_spellings.iter().copied());
         let fingerprints: Vec<u8> = fingerprints.flat_map(|fingerprint| *fingerprint.as_bytes()).collect();

@@ -9,6 +9,7 @@ mod dates;
 mod decimals;
 mod errors;
 mod generated;
+mod hashes;
 #[cfg(feature = "json")]
 mod json;
 mod money;

@@ -258,7 +258,7 @@ fn a_fingerprint_has_a_fixed_value() {
         "zeta":{"b":[true,{"y":"\u0041","x":null}],"a":"\/"},"\u0061lpha":"\u0007é\"",
         "original_transaction_reference":{"instructed_amount":{"currency":"AUD","amount":"012.50"}}}"#;
     let outcome = PaymentOutcome::from_json(json.as_bytes()).unwrap().message;
-    let print = format!("{:?}", WebhookMessage::fingerprint(&outcome));
+    let print = WebhookMessage::fingerprint(&outcome).to_string();
     assert_eq!(print, "3b9a3908da35a4fe3822be6de5b3678ac7b9e569192d9fc0d67112a2ce9ef839");
 }
 

@@ -85,11 +85,11 @@ fn api_key(mut members: Members<'_>) -> Option<(ApiKeyRecord, Place)> {
         return None;
     }
     let hash = members.required("sha256").and_then(|value| {
-        let hash = ApiKeyHash::from_hex(value.text()?);
-        if hash.is_none() {
+        let hash = value.text()?.parse::<ApiKeyHash>();
+        if hash.is_err() {
             value.at.fault(CustomerProblem::ClearApiKey);
         }
-        Some((hash?, value.at.place()))
+        Some((hash.ok()?, value.at.place()))
     });
     let not_before = members.get("not_before").and_then(Item::instant);
     let expires = members.get("expires").and_then(Item::instant);

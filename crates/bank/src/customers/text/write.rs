@@ -17,7 +17,7 @@ pub(super) fn write(record: &CustomerRecord) -> Zeroizing<String> {
     }
     for key in &record.api_keys {
         out.line("\n[[api_keys]]");
-        out.text("sha256", &key.hash().to_hex());
+        out.text("sha256", &key.hash().to_string());
         out.bare("not_before", key.valid_from());
         out.bare("expires", key.valid_until());
     }

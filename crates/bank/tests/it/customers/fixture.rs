@@ -82,7 +82,7 @@ pub(crate) fn customer(code: &str, key: &str, api_keys: &[&str], more: &str) -> 
         "code = \"{code}\"\nscopes = [\"GBL.INSTO.ACCOUNTS.STATEMENT.READ\"]\n[[keys]]\nfile = \"{key}.pem\"\n"
     );
     for key in api_keys {
-        text.push_str(&format!("[[api_keys]]\nsha256 = \"{}\"\n", ApiKeyHash::of(key.as_bytes()).to_hex()));
+        text.push_str(&format!("[[api_keys]]\nsha256 = \"{}\"\n", ApiKeyHash::of(key.as_bytes())));
     }
     text + more
 }

@@ -33,7 +33,7 @@ async fn an_api_key_is_replaced_without_an_interruption() {
     assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (Some("ACME".into()), None));
     // The new one from noon, the old one until midnight.
     let text = customer("ACME", "acme", &["old"], "expires = 2026-11-23T00:00:00Z\n");
-    let new = ApiKeyHash::of(b"new").to_hex();
+    let new = ApiKeyHash::of(b"new").to_string();
     folder.write("A.toml", &format!("{text}[[api_keys]]\nsha256 = \"{new}\"\nnot_before = 2026-11-22T12:00:00Z\n"));
     let acme = Some("ACME".to_owned());
     assert_eq!((finds(&directory, "old").await, finds(&directory, "new").await), (acme.clone(), None));

@@ -91,7 +91,7 @@ fn api_keys() {
         assert_eq!(text, format!("6:{}: {clear}", member.len() + 4));
     }
     assert_eq!(why_more("[[api_keys]]\n"), "5:1: expected the member sha256, found none");
-    let hash = ApiKeyHash::of(b"1").to_hex();
+    let hash = ApiKeyHash::of(b"1").to_string();
     assert_eq!(
         why_more(&format!(
             "[[api_keys]]\nsha256 = \"{hash}\"\nnot_before = 2026-11-23T01:00:00+01:00\n\
@@ -104,7 +104,7 @@ fn api_keys() {
         "7:11: expected a date and time with an offset, such as 2026-11-22T00:00:00Z, found another"
     );
     assert_eq!(
-        why_more(&format!("[[api_keys]]\nsha256 = \"{}\"\n", ApiKeyHash::of(b"").to_hex())),
+        why_more(&format!("[[api_keys]]\nsha256 = \"{}\"\n", ApiKeyHash::of(b""))),
         "6:10: expected the hash of an API key, found that of an empty text"
     );
     let many: Vec<String> = (0..17).map(|key| format!("k{key}")).collect();

@@ -79,7 +79,9 @@ async fn poll(found: &Surroundings, store: SqliteStore) -> Infallible {
         Ok(SqliteWork::new(move |transaction| {
             for new in new.entries {
                 let reference = new.entry.references().next().map(|(_, text)| text.to_owned());
-                transaction.connection().execute("INSERT INTO imported VALUES (?1, ?2)", (new.id, reference))?;
+                transaction
+                    .connection()
+                    .execute("INSERT INTO imported VALUES (?1, ?2)", (new.id.as_bytes(), reference))?;
             }
             print("working");
             Ok::<_, rusqlite::Error>(())

@@ -4,6 +4,7 @@
 
 use super::*;
 use bankrail_statement::AccountNotice;
+use bankrail_statement::SeenEntryId;
 use bankrail_values::Decimal;
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Default)]
 struct Ledger(Arc<std::sync::Mutex<Kept>>);
 
-type Kept = (BTreeMap<[u8; 32], Movement>, Vec<AccountNotice>);
+type Kept = (BTreeMap<SeenEntryId, Movement>, Vec<AccountNotice>);
 
 impl Ledger {
     /// A poller of account A that keeps this ledger.

@@ -1,7 +1,7 @@
 //! Which of the entries that are no longer listed a new one replaces.
 
 use super::{Listed, Remembered, Shown, State};
-use crate::{EntryLinks, EntryRelation};
+use crate::{EntryLinks, EntryRelation, SeenEntryId};
 use std::collections::HashMap;
 
 /// Places of rows by a link.
@@ -71,7 +71,7 @@ impl<'a> Gone<'a> {
             return EntryRelation::Replaces(row.id());
         }
         let by_amount = self.rows_of(&self.by_amount, Some(new.amount));
-        let mut may_replace: Vec<[u8; 32]> = Vec::new();
+        let mut may_replace: Vec<SeenEntryId> = Vec::new();
         for (_, row) in by_reference.iter().chain(&by_payment).chain(&by_amount) {
             if may_replace.len() == Self::MOST_CANDIDATES {
                 break;

@@ -185,9 +185,9 @@ fn what_a_page_has_said_is_not_said_again_if_the_process_ends_within_a_full_walk
 fn each_notice_and_relation_has_a_kind() {
     let (from, to) = (String::new(), String::new());
     let notices = [
-        (AccountNotice::Vanished { id: [0; 32], booked: true }, "vanished"),
+        (AccountNotice::Vanished { id: [0; 32].into(), booked: true }, "vanished"),
         (AccountNotice::AllVanished { count: 2 }, "all_vanished"),
-        (AccountNotice::Reappeared { id: [0; 32] }, "reappeared"),
+        (AccountNotice::Reappeared { id: [0; 32].into() }, "reappeared"),
         (AccountNotice::BalanceGap { difference: Decimal::ONE }, "balance_gap"),
         (AccountNotice::DayIncomplete { day: date(0), seen_until: end_of(0), next: date(1) }, "day_incomplete"),
         (AccountNotice::CurrencyChanged { from: from.clone(), to: to.clone() }, "currency_changed"),
@@ -199,8 +199,8 @@ fn each_notice_and_relation_has_a_kind() {
     assert_eq!(AccountNotice::KINDS, notices.map(|(_, kind)| kind));
     for (relation, kind) in [
         (new(), "new"),
-        (EntryRelation::New { may_replace: vec![[0; 32]] }, "may_replace"),
-        (EntryRelation::Replaces([0; 32]), "replaced"),
+        (EntryRelation::New { may_replace: vec![[0; 32].into()] }, "may_replace"),
+        (EntryRelation::Replaces([0; 32].into()), "replaced"),
         (EntryRelation::Returned { replaces: None }, "returned"),
         (EntryRelation::TextChanged, "text_changed"),
     ] {

@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-pub(super) type Id = [u8; 32];
+pub(super) use bankrail_statement::SeenEntryId as Id;
 
 /// An entry of the bank, in as few words as possible.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
