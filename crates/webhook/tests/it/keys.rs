@@ -133,7 +133,7 @@ fn what_earlier_versions_stored_is_found_again() {
     };
     for (count, hash) in earlier {
         let now = entry(count);
-        let stored = now.key.hashes().iter().copied().find(|stored| format!("{stored:?}") == hash).unwrap();
+        let stored = now.key.hashes().iter().copied().find(|stored| stored.to_string() == hash).unwrap();
         let stored = Incoming { key: stored.into(), other_spellings: Vec::new(), ..now };
         let inbox = ModelInbox::new();
         run_ready(async {
@@ -214,7 +214,7 @@ fn keys_have_fixed_values() {
         (MessageKind::Query, &text, "f0b0bb3c4cc463e74dc4c28ee007492015f73a79ed3a60ff8e49dbeaf370a3fe"),
     ] {
         let message = Message::from_json(kind, format!("{{{time},{members}}}").as_bytes()).unwrap().message;
-        let hashes: Vec<String> = key(message).hashes().iter().map(|hash| format!("{hash:?}")).collect();
+        let hashes: Vec<String> = key(message).hashes().iter().map(ToString::to_string).collect();
         // A query has a hash for each spelling of its count, as stores keep them.
         assert!(hashes.iter().any(|hash| hash == value), "{members}: {hashes:?}");
         assert!(kind == MessageKind::Query || hashes.len() == 1, "{members}: {hashes:?}");
