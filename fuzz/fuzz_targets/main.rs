@@ -1,8 +1,11 @@
-//! Every fuzz target in one program, so that the crates are compiled and linked once. The environment variable
-//! `FUZZ_TARGET` names the target to run; with the value `list` the program prints the names of all of them.
+//! Every fuzz target in one program, so that the crates are compiled and linked once. A copy of it or a link to it that is
+//! named after a target runs that one. Otherwise the environment variable `FUZZ_TARGET` names it; with the value `list`
+//! the program prints the names of all of them.
 #![no_main]
 
 use libfuzzer_sys::Corpus;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 /// Defines the function that a target's file holds: it makes the input out of bytes and gives it to the body.
@@ -66,14 +69,21 @@ targets! {
     window_vs_model
 }
 
+fn find(wanted: &str) -> Option<fn(&[u8]) -> Corpus> {
+    TARGETS.iter().find(|(name, _)| *name == wanted).map(|(_, run)| *run)
+}
+
 static RUN: LazyLock<fn(&[u8]) -> Corpus> = LazyLock::new(|| {
+    let called = PathBuf::from(std::env::args_os().next().unwrap_or_default());
+    if let Some(run) = called.file_name().and_then(OsStr::to_str).and_then(find) {
+        return run;
+    }
     let wanted = std::env::var("FUZZ_TARGET").unwrap_or_default();
     if wanted == "list" {
         TARGETS.iter().for_each(|(name, _)| println!("{name}"));
         std::process::exit(0);
     }
-    let found = TARGETS.iter().find(|(name, _)| *name == wanted);
-    found.map(|(_, run)| *run).unwrap_or_else(|| {
+    find(&wanted).unwrap_or_else(|| {
         eprintln!("FUZZ_TARGET={wanted:?} is no target; FUZZ_TARGET=list prints their names");
         std::process::exit(2);
     })
