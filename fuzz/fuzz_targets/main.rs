@@ -1,6 +1,6 @@
-//! Every fuzz target in one program, so that the crates are compiled and linked once. A copy of it or a link to it that is
-//! named after a target runs that one. Otherwise the environment variable `FUZZ_TARGET` names it; with the value `list`
-//! the program prints the names of all of them.
+//! Every fuzz target in one program, so that the crates are compiled and linked once. A copy of it or a link to it that
+//! is named after a target runs that one. Otherwise the environment variable `FUZZ_TARGET` names it; with the value
+//! `list` the program prints the names of all of them.
 #![no_main]
 
 use libfuzzer_sys::Corpus;
