@@ -43,7 +43,7 @@ url = "https://localhost:{receivers}"
 encryption_key = {{ file = "acme-encryption.pem" }}
 api_key = {{ header = "apikey", value = "acmes-receiver-key" }}
 "#,
-        ApiKeyHash::of(b"our-api-key").to_hex(),
+        ApiKeyHash::of(b"our-api-key"),
     );
     write("customers/acme.toml", customer.as_bytes());
     (folder, Acme { assertion_key, decryption_key, authority, _guard: guard })
