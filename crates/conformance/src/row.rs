@@ -156,7 +156,7 @@ mod tests {
         let found: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
         assert_eq!(found, HEADINGS);
         for id in DEFAULTS {
-            let row = page.lines().find(|line| line.starts_with(&format!("| {id} | Default: ")));
+            let row = page.lines().find(|line| line.contains(&format!(">{id}</a> | Default: ")));
             assert!(row.is_some() && is_beyond(id), "{id}");
         }
     }

@@ -9,7 +9,7 @@ fn envelopes_survive_the_round_trip_and_unknown_members_are_ignored() {
     assert_eq!(SecuredPayload::new("a.b").to_json(), r#"{"secured_payload":"a.b"}"#);
     let more = br#" {"x":{"y":[1]},"secured_payload":"a.b","z":null} "#;
     assert_eq!(SecuredPayload::from_json(more).unwrap().secured_payload, "a.b");
-    assert!(!format!("{envelope:?}").contains("a.b"));
+    assert_eq!(format!("{envelope:?}"), "SecuredPayload { len: 5 }");
 }
 
 #[test]
