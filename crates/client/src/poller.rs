@@ -88,12 +88,13 @@ use tokio::time::Instant;
 ///             match change {
 ///                 // The bank has booked a pending entry under another reference, or corrected one.
 ///                 LedgerChange::Remove { id, .. } => {
-///                     sql.execute("DELETE FROM ledger WHERE account = ?1 AND id = ?2", (account.as_str(), id))?;
+///                     let gone = (account.as_str(), id.as_bytes());
+///                     sql.execute("DELETE FROM ledger WHERE account = ?1 AND id = ?2", gone)?;
 ///                 }
 ///                 LedgerChange::Add(movement) => {
 ///                     // Negative for a debit, as in "-12.50" and "AUD".
 ///                     let (amount, currency) = (movement.amount.amount().to_string(), movement.amount.currency());
-///                     let row = (account.as_str(), movement.id, amount, currency.as_str(), movement.text);
+///                     let row = (account.as_str(), movement.id.as_bytes(), amount, currency.as_str(), movement.text);
 ///                     // The table's key is account and id.
 ///                     sql.execute("INSERT OR IGNORE INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)", row)?;
 ///                 }
