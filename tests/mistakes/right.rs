@@ -37,11 +37,11 @@ async fn import(new: NewEntries) -> Result<SqliteWork, Box<dyn Error + Send + Sy
     Ok(SqliteWork::new(move |sql| {
         changes.iter().try_for_each(|change| match change {
             LedgerChange::Remove { id, .. } => {
-                let row = (account.as_str(), id);
+                let row = (account.as_str(), id.as_bytes());
                 sql.connection().execute("DELETE FROM ledger WHERE account = ?1 AND id = ?2", row).map(drop)
             }
             LedgerChange::Add(one) => {
-                let row = (account.as_str(), one.id, one.amount.to_string());
+                let row = (account.as_str(), one.id.as_bytes(), one.amount.to_string());
                 sql.connection().execute("INSERT INTO ledger VALUES (?1, ?2, ?3)", row).map(drop)
             }
         })

@@ -36,7 +36,8 @@ use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
-/// Delivers each message of an [outbox](OutboxStore) at least once (Specification: "Events", delivery rules).
+/// Delivers each message of an [outbox](bankrail_mailbox::OutboxStore) at least once (Specification: "Events", delivery
+/// rules).
 ///
 /// Cheap to clone; clones share everything. Several dispatchers, in one process or in many, may run over one outbox.
 ///
