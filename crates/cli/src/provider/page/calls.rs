@@ -112,8 +112,8 @@ pub(super) struct OneCall<'a> {
 pub(super) struct CallList {
     pub(super) rows: Vec<Call>,
     pub(super) place: Arc<Destination>,
-    /// Whether other calls are left out.
-    pub(super) filtered: bool,
+    /// What is said in place of no calls.
+    pub(super) none: &'static str,
     /// The stream of later calls, unless the list shows earlier ones.
     pub(super) events: Option<String>,
 }
@@ -133,7 +133,8 @@ impl CallList {
         let rows: Vec<Call> = found.by_ref().take(most).collect();
         let next = found.next().and(rows.last()).map(|call| call.number);
         let events = before.is_none().then(|| filter.address("/calls/events", ("after", Some(last))));
-        (Self { rows, place: shared.destination.clone(), filtered: filter.leaves_out(), events }, next)
+        let none = if filter.leaves_out() { "No calls match the filter." } else { "No calls yet." };
+        (Self { rows, place: shared.destination.clone(), none, events }, next)
     }
 }
 

@@ -126,6 +126,6 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         since: crate::clock::instant(page.since),
         concerns,
         tiles,
-        refusals: CallList::newest(&page, &refused, MOST_CALLS),
+        refusals: CallList { none: "No call was refused.", ..CallList::newest(&page, &refused, MOST_CALLS) },
     }))
 }
