@@ -102,9 +102,9 @@ impl Database {
     #[allow(dead_code, reason = "not used without the feature of any trait")]
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.reader, once(move |connection| work(connection).map(Outcome::Keep)), false).await
+        send(&self.reader, move |connection| work(connection).map(Outcome::Keep), false).await
     }
 
     /// As [`Database::read`], for the caller's work. Without a file, the writing thread runs it and undoes it.

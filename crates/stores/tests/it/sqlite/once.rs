@@ -1,7 +1,8 @@
-use crate::engines::{at, sqlite_file};
+use crate::engines::{at, sqlite_file, sqlite_memory};
 use bankrail_client_assertion::token::{SeparateStores, TokenGrant, TokenHash, TokenStore};
 use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_stores::memory::MemoryStore;
+use bankrail_values::causes;
 use std::sync::Arc;
 
 fn grant() -> TokenGrant {
@@ -91,4 +92,14 @@ async fn a_full_store_of_grants_uses_no_assertion_up() {
     assert!(memory.revoke(TokenHash::from([1; 32])).await.unwrap());
     assert!(insert(2, 2).await.unwrap(), "the assertion was not used up");
     assert!(!insert(2, 2).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_read_that_fails_says_why() {
+    for engine in [sqlite_file(), sqlite_memory()] {
+        let store = &engine.store;
+        store.transaction(|t| t.connection().execute_batch("DROP TABLE bankrail_token")).await.unwrap();
+        let error = store.find(TokenHash::from([1; 32]), at(1)).await.unwrap_err();
+        assert!(causes(&error).to_string().contains("no such table: bankrail_token"), "{}", causes(&error));
+    }
 }
