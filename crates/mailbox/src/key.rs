@@ -60,6 +60,8 @@ impl serde::Serialize for Fingerprint {
 impl<'de> serde::Deserialize<'de> for Fingerprint {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = <String as serde::Deserialize>::deserialize(from)?;
-        text.parse().map_err(serde::de::Error::custom)
+        // One spelling of each, so that two texts are equal if the fingerprints are.
+        let read: Option<Self> = text.parse().ok().filter(|read: &Self| read.to_string() == text);
+        read.ok_or_else(|| serde::de::Error::custom("expected 64 lower-case hexadecimal digits"))
     }
 }

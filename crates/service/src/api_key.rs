@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 const MAX_BYTES: usize = 512;
 
 bankrail_values::hash_value! {
+    @type
     /// The SHA-256 of an API key. A [`Directory`](crate::Directory) finds customers by it, so that the keys themselves
     /// are not stored. Its text is what `printf %s "$KEY" | sha256sum` prints.
     ///
@@ -22,6 +23,8 @@ bankrail_values::hash_value! {
     /// ```
     pub struct ApiKeyHash;
 }
+
+bankrail_values::impl_debug!(ApiKeyHash);
 
 impl ApiKeyHash {
     /// The hash of a key.
@@ -72,6 +75,7 @@ mod tests {
         let hex = "2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683";
         assert_eq!(ApiKeyHash::of(b"key").to_string(), hex);
         assert_eq!(hex.parse(), Ok(ApiKeyHash::of(b"key")));
+        assert_eq!(format!("{:?}", ApiKeyHash::of(b"key")), "ApiKeyHash(…)");
     }
 
     #[test]

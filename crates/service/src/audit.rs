@@ -60,15 +60,10 @@ impl AuditOptions {
             AuditedAccount::Digest(key) => {
                 let mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes());
                 let mac = mac.expect("HMAC takes a key of any length").chain_update(account.as_str());
-                Some(AccountDigest::from_bytes(mac.finalize().into_bytes().into()).to_string())
+                Some(mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect())
             }
         }
     }
-}
-
-bankrail_values::hash_value! {
-    /// An HMAC of an account's identifier.
-    struct AccountDigest;
 }
 
 /// What the account of a statement is recorded as.

@@ -1,15 +1,25 @@
 //! Types of hashes.
 
 use crate::ValueError;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// States a type of a hash of 32 bytes: `from_bytes`, `as_bytes`, `From<[u8; 32]>`, and a `Debug` that shows its first
-/// four bytes. Its text form (`Display`, `FromStr`) is 64 hexadecimal digits, read in either case and written in lower
-/// case.
+/// four bytes, which `@type` leaves to the caller. Its text form (`Display`, `FromStr`) is 64 hexadecimal digits, read
+/// in either case and written in lower case.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hash_value {
     ($(#[$doc:meta])* $vis:vis struct $name:ident;) => {
+        $crate::hash_value! { @type $(#[$doc])* $vis struct $name; }
+
+        impl ::core::fmt::Debug for $name {
+            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let [a, b, c, d, ..] = self.0;
+                write!(out, concat!(stringify!($name), "({:02x}{:02x}{:02x}{:02x}…)"), a, b, c, d)
+            }
+        }
+    };
+    (@type $(#[$doc:meta])* $vis:vis struct $name:ident;) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         $vis struct $name([u8; 32]);
@@ -34,13 +44,6 @@ macro_rules! hash_value {
             }
         }
 
-        impl ::core::fmt::Debug for $name {
-            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                let [a, b, c, d, ..] = self.0;
-                write!(out, concat!(stringify!($name), "({:02x}{:02x}{:02x}{:02x}…)"), a, b, c, d)
-            }
-        }
-
         impl ::core::fmt::Display for $name {
             fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 $crate::__write_hex(&self.0, out)
@@ -61,8 +64,10 @@ macro_rules! hash_value {
 ///
 /// # Errors
 /// An error of `out`.
-pub fn __write_hex(bytes: &[u8], out: &mut fmt::Formatter<'_>) -> fmt::Result {
-    out.pad(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+pub fn __write_hex(bytes: &[u8; 32], out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = String::with_capacity(64);
+    bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}"))?;
+    out.pad(&text)
 }
 
 /// Reads 64 hexadecimal digits.
@@ -71,9 +76,16 @@ pub fn __write_hex(bytes: &[u8], out: &mut fmt::Formatter<'_>) -> fmt::Result {
 /// [`ValueError`] for any other text.
 pub fn __read_hash(text: &str) -> Result<[u8; 32], ValueError> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let byte = |[high, low]: [u8; 2]| Some(digit(high)? << 4 | digit(low)?);
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let bytes: Option<Vec<u8>> = pairs.iter().map(|pair| byte(*pair)).collect();
-    let bytes = bytes.filter(|_| rest.is_empty()).and_then(|bytes| bytes.try_into().ok());
-    bytes.ok_or_else(|| ValueError::new("64 hexadecimal digits", text))
+    let read = || {
+        let pairs: &[[u8; 2]; 32] = match text.as_bytes().as_chunks() {
+            (pairs, []) => pairs.try_into().ok()?,
+            _ => return None,
+        };
+        let mut bytes = [0; 32];
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = digit(*high)? << 4 | digit(*low)?;
+        }
+        Some(bytes)
+    };
+    read().ok_or_else(|| ValueError::new("64 hexadecimal digits", text))
 }

@@ -21,7 +21,7 @@ fn a_fingerprint_is_64_lower_case_digits() {
     for (digit, byte) in [("00", 0), ("09", 9), ("0a", 10), ("0f", 15), ("10", 16), ("9f", 0x9f), ("ff", 0xff)] {
         assert_eq!(read(&digit.repeat(32)), Some(Fingerprint::from_bytes([byte; 32])), "{digit}");
     }
-    for bad in [text[1..].to_owned(), format!("{text}0"), text.replace('1', "g"), String::new()] {
+    for bad in [text.to_uppercase(), text[1..].to_owned(), format!("{text}0"), text.replace('1', "g"), String::new()] {
         assert_eq!(read(&bad), None, "{bad}");
     }
 }

@@ -19,8 +19,15 @@ fn a_hash_is_read_as_it_is_written() {
 #[test]
 fn other_texts_are_no_hash() {
     let sound = "0f".repeat(32);
-    for broken in ["", &sound[1..], &sound[2..], &format!("{sound}0"), &format!("{sound}0f"), &sound.replace('f', "g")]
-    {
+    for broken in [
+        "",
+        &sound[1..],
+        &sound[2..],
+        &format!("{sound}0"),
+        &format!("{sound}0f"),
+        &sound.replace('f', "g"),
+        &sound.replace('0', "+"),
+    ] {
         let error = broken.parse::<RowId>().unwrap_err();
         assert_eq!(error.expected, "64 hexadecimal digits", "{broken}");
     }
