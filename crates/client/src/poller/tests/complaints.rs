@@ -3,8 +3,7 @@
 //! histories (any order ends the same), and lost pages and refused messages in those of the archive.
 
 use super::*;
-use bankrail_statement::AccountNotice;
-use bankrail_statement::SeenEntryId;
+use bankrail_statement::{AccountNotice, SeenEntryId};
 use bankrail_values::Decimal;
 use std::collections::BTreeMap;
 
