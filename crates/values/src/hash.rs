@@ -81,9 +81,9 @@ pub fn __read_hash(text: &str) -> Result<[u8; 32], ValueError> {
             (pairs, []) => pairs.try_into().ok()?,
             _ => return None,
         };
-        let mut bytes = [0; 32];
+        let mut bytes = <[u8; 32]>::default();
         for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-            *byte = digit(*high)? << 4 | digit(*low)?;
+            *byte = digit(*high)? * 16 + digit(*low)?;
         }
         Some(bytes)
     };
