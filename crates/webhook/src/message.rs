@@ -194,6 +194,19 @@ macro_rules! messages {
                     }
                 )* }
             }
+
+            /// Reads a message as a receiver of `kind` and goes on after what it is refused for: returns all refusals
+            /// that can be told apart, and then the findings, without those of agreement if there is a refusal.
+            ///
+            /// # Errors
+            /// [`MessageError::Json`] for a text of which nothing can be read.
+            pub fn defects(
+                kind: MessageKind,
+                json: &[u8],
+            ) -> Result<(Vec<MessageError>, Vec<MessageFinding>), MessageError> {
+                let value = MessageReadOptions::default().read(json)?;
+                Ok(match kind { $( MessageKind::$variant => read::defects::<$message>(&value), )* })
+            }
         }
 
         macro_rules! each {

@@ -19,10 +19,18 @@ pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
             Some(kind) => Message::from_json(kind, &json),
             None => read_any(&json),
         };
-        let lines: Vec<String> = match &read {
-            Ok(parsed) => parsed.findings.iter().map(|finding| format!("{name}: {finding}")).collect(),
-            Err(error) => vec![format!("{name}{}: refused: {}", place(error, &json), causes(error))],
+        let kind = arguments.kind.unwrap_or_else(|| meant(&json));
+        let (kind, refusals, findings) = match read {
+            Ok(parsed) => (Some(parsed.message.kind().to_string()), Vec::new(), parsed.findings),
+            Err(error @ MessageError::WrongKind { .. }) => (None, vec![error], Vec::new()),
+            Err(_) => match Message::defects(kind, &json) {
+                Ok((refusals, findings)) => (Some(format!("{kind}, refused")), refusals, findings),
+                Err(error) => (None, vec![error], Vec::new()),
+            },
         };
+        let refused = |error| format!("{name}{}: refused: {}", place(error, &json), causes(error));
+        let findings = findings.iter().map(|finding| format!("{name}: {finding}"));
+        let lines: Vec<String> = refusals.iter().map(refused).chain(findings).collect();
         outcome = outcome.and(Outcome::of_findings(!lines.is_empty()));
         if arguments.quiet {
             continue;
@@ -30,9 +38,9 @@ pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
         for line in &lines {
             output.line(shown(line))?;
         }
-        if let Ok(parsed) = &read {
+        if let Some(kind) = kind {
             let verdict = output.verdict(lines.len());
-            output.line(format_args!("{}: {}, {verdict}", shown(name), parsed.message.kind()))?;
+            output.line(format_args!("{}: {kind}, {verdict}", shown(name)))?;
         }
     }
     Ok(outcome)

@@ -61,6 +61,23 @@ fn findings_have_rule_and_pointer_and_refusals_their_place() {
 }
 
 #[test]
+fn each_defect_of_a_refused_message_is_a_line() {
+    let json = br#"{"transaction_status":"RJKT","uetr":7,"instruction_identification":"I","new":1}"#;
+    let found = run_with(["message", "check", "-"], json);
+    assert_eq!(found.status, 1);
+    let expected = [
+        "refused: /creation_date_time: expected a value, found none",
+        "refused: /uetr: expected a string, found a number",
+        "/transaction_status: ",
+        "/new: ",
+        "payment_outcome, refused, 4 findings",
+    ];
+    for part in expected {
+        assert_eq!(found.out.matches(part).count(), 1, "{part}: {}", found.out);
+    }
+}
+
+#[test]
 fn what_a_message_lacks_is_said_of_the_kind_that_its_members_tell() {
     for (members, lacks) in [
         (r#","case_type":"x","reminder_count":1"#, "/case_id"),

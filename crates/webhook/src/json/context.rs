@@ -11,6 +11,8 @@ use std::borrow::Cow;
 pub(crate) struct Context {
     pointer: String,
     pub(crate) findings: Vec<MessageFinding>,
+    /// The refusals so far, where reading goes on after one.
+    pub(crate) refusals: Option<Vec<MessageError>>,
 }
 
 impl Context {
@@ -45,6 +47,24 @@ impl Context {
     pub(crate) fn find(&mut self, rule: Rule, expected: impl Into<Cow<'static, str>>, found: impl Into<String>) {
         let finding = MessageFinding::new(rule, self.pointer.clone(), expected.into(), found.into());
         self.findings.push(finding);
+    }
+
+    /// The value that was read. A refusal ends the reading, or is kept where reading goes on.
+    pub(crate) fn go_on<T>(&mut self, read: Result<T, MessageError>) -> Result<Option<T>, MessageError> {
+        match (read, &mut self.refusals) {
+            (Ok(value), _) => Ok(Some(value)),
+            (Err(error), None) => Err(error),
+            (Err(error), Some(refusals)) => {
+                refusals.push(error);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Takes the last refusal back, to return it for a value of which a part was refused.
+    pub(crate) fn last_refusal(&mut self) -> MessageError {
+        let last = self.refusals.as_mut().and_then(Vec::pop);
+        last.unwrap_or_else(|| MessageError::Missing { pointer: self.pointer() })
     }
 
     pub(crate) fn wrong_type(&self, expected: &'static str, value: &JsonValue<'_>) -> MessageError {

@@ -168,7 +168,12 @@ impl Wire for Decimal {
 impl<T: Wire> Wire for Vec<T> {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let JsonValue::Array(elements) = value else { return Err(at.wrong_type("an array", value)) };
-        elements.iter().enumerate().map(|(index, value)| at.within_index(index, |at| T::read(value, at))).collect()
+        let mut all = Vec::with_capacity(elements.len());
+        for (index, value) in elements.iter().enumerate() {
+            let read = at.within_index(index, |at| T::read(value, at));
+            all.extend(at.go_on(read)?);
+        }
+        if all.len() == elements.len() { Ok(all) } else { Err(at.last_refusal()) }
     }
     fn write(&self, out: &mut Output) {
         out.array(self, T::write);
@@ -235,10 +240,20 @@ macro_rules! wire_object {
                 at: &mut $crate::json::Context,
             ) -> Result<Self, $crate::error::MessageError> {
                 let object = $crate::json::object(value, at)?;
-                Ok(Self {
-                    $( $member: $crate::json::read::$kind(object, $wire, at)?, )*
-                    extra: $crate::json::ExtraMembers::keep(object, &[$($wire),*]),
-                })
+                $(
+                    let read = $crate::json::read::$kind(object, $wire, at);
+                    let $member = at.go_on(read)?;
+                )*
+                let extra = $crate::json::ExtraMembers::keep(object, &[$($wire),*]);
+                if !(true $(&& $member.is_some())*) {
+                    // The members that were read are checked all the same, as there is no object to check.
+                    $( if let Some(member) = &$member {
+                        let bound = $crate::json::wire_object!(@bound $($bound)?);
+                        $crate::json::check::$kind(member, $wire, bound, at);
+                    } )*
+                    extra.check(at);
+                }
+                Ok(Self { $( $member: $member.ok_or_else(|| at.last_refusal())?, )* extra })
             }
 
             fn write(&self, out: &mut $crate::json::Output) {

@@ -49,6 +49,19 @@ pub(crate) trait Agreement {
     fn check_agreement(&self, at: &mut Context);
 }
 
+/// What a message is refused for, all of it, and its findings.
+pub(super) fn defects<M: WebhookMessage>(value: &JsonValue<'_>) -> (Vec<MessageError>, Vec<MessageFinding>) {
+    let mut at = Context::default();
+    at.refusals = Some(Vec::new());
+    let read = M::read(value, &mut at);
+    let (mut refusals, mut findings) = (at.refusals.unwrap_or_default(), at.findings);
+    match read {
+        Ok(message) => findings.extend(message.validate()),
+        Err(error) => refusals.push(error),
+    }
+    (refusals, findings)
+}
+
 /// The trait of all webhook messages. Sealed: the list of messages is closed.
 #[allow(private_bounds, reason = "sealed")]
 #[diagnostic::on_unimplemented(

@@ -103,6 +103,48 @@ fn every_member_is_read_from_its_json_type_only() {
     wrong.none();
 }
 
+/// All values that are no object or list are wrong at once, and an unknown member beside them is a finding.
+#[test]
+fn reading_for_defects_names_each_of_them() {
+    let mut wrong = Wrong::default();
+    for (kind, document, pointers) in all() {
+        let (mut broken, mut expected) = (document.clone(), Vec::new());
+        for pointer in pointers {
+            let value = broken.pointer_mut(&pointer).unwrap();
+            if value.is_object() || value.is_array() {
+                continue;
+            }
+            *value = json!({});
+            expected.push(pointer);
+        }
+        broken["new"] = json!(1);
+        let (refusals, findings) = Message::defects(kind, broken.to_string().as_bytes()).unwrap();
+        let mut found: Vec<String> = refusals.iter().filter_map(|error| error.pointer().map(str::to_owned)).collect();
+        found.sort();
+        expected.sort();
+        wrong.unless_equal(kind.to_string(), found, expected);
+        wrong.unless_equal(format!("{kind}: findings"), rules_at(&findings, "/new"), vec![Rule::UnknownMember]);
+        let whole = document.to_string();
+        let read = Message::from_json(kind, whole.as_bytes()).unwrap().findings;
+        let (refusals, findings) = Message::defects(kind, whole.as_bytes()).unwrap();
+        assert!(refusals.is_empty(), "{refusals:?}");
+        wrong.unless_equal(format!("{kind}: of a whole message"), findings, read);
+    }
+    wrong.none();
+    let lacking =
+        br#"{"creation_date_time":"2021-07-29T01:02:03.000Z","case_id":"C","case_type":"NONE","narrative":"N",
+        "investigation_type_code":"INV14","mandate_details":{"payment_information":{"amount":{"currency":"AUD"}}},
+        "payment_details":{"original_transaction_amount":{"amount":"1.00"}}}"#;
+    let (refusals, findings) = Message::defects(MessageKind::Query, lacking).unwrap();
+    let refusals: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    let lacks = |pointer| format!("{pointer}: expected a value, found none");
+    let amounts =
+        ["/payment_details/original_transaction_amount/currency", "/mandate_details/payment_information/amount/amount"];
+    assert_eq!(refusals, amounts.map(lacks));
+    assert_eq!(rules_at(&findings, "/case_type"), [Rule::UnknownCode]);
+    assert!(matches!(Message::defects(MessageKind::Query, b"{"), Err(MessageError::Json(_))));
+}
+
 #[test]
 fn only_the_members_of_the_table_must_be_there() {
     let mut wrong = Wrong::default();
