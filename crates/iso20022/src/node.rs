@@ -101,6 +101,7 @@ pub trait Simple: Sized {
 #[macro_export]
 macro_rules! __simple_nodes {
     ($([$($generics:tt)*] $Type:ty)*) => {$(
+        #[doc(hidden)]
         impl<$($generics)*> $crate::__private::Node for $Type {
             #[inline]
             fn read<T: $crate::__private::Tokens>(

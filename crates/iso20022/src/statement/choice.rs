@@ -57,6 +57,7 @@ macro_rules! choice {
                 }
             }
 
+            #[doc(hidden)]
             impl $crate::__private::Node for $Type {
                 fn read<T: $crate::__private::Tokens>(
                     from: &mut $crate::__private::Cursor<T>,
@@ -143,6 +144,7 @@ macro_rules! choice {
             }
 
             #[cfg(feature = "arbitrary")]
+            #[doc(hidden)]
             impl $crate::__private::Invent for $Type {
                 fn invent(from: &mut $crate::__private::Unstructured<'_>) -> $crate::__private::Invented<Self> {
                     let index = from.choose_index(FIELDS.len())?;

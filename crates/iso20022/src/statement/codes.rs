@@ -68,6 +68,7 @@ macro_rules! codes {
 
         $crate::__simple_nodes! { [] $Type }
 
+        #[doc(hidden)]
         impl $crate::__private::Simple for $Type {
             fn parse(text: &str) -> Result<Self, $crate::__private::Unreadable> {
                 Ok(Self::from_code(text))
@@ -93,6 +94,7 @@ macro_rules! codes {
         }
 
         #[cfg(feature = "arbitrary")]
+        #[doc(hidden)]
         impl $crate::__private::Invent for $Type {
             fn invent(from: &mut $crate::__private::Unstructured<'_>) -> $crate::__private::Invented<Self> {
                 from.choose(Self::CODES).map(|code| Self::from_code(code))

@@ -50,6 +50,7 @@ macro_rules! message {
         /// A document and what was found in it.
         pub type Parsed = $crate::Parsed<$Document>;
 
+        #[doc(hidden)]
         impl $crate::__private::Message for $Document {
             type Header = $Header;
             type Group = $Group;

@@ -114,6 +114,7 @@ macro_rules! record {
             #[allow(missing_debug_implementations, unnameable_types, unreachable_pub)]
             pub struct Slots { $(pub $name: $Slot),* }
 
+            #[doc(hidden)]
             impl $crate::__private::Record for $Type {
                 type Slots = Slots;
                 const FIELDS: &'static [$crate::__private::Field] =
@@ -175,6 +176,7 @@ macro_rules! record {
                 }
             }
 
+            #[doc(hidden)]
             impl $crate::__private::Node for $Type {
                 fn read<T: $crate::__private::Tokens>(
                     from: &mut $crate::__private::Cursor<T>,
@@ -244,6 +246,7 @@ macro_rules! record {
             }
 
             #[cfg(feature = "arbitrary")]
+            #[doc(hidden)]
             impl $crate::__private::Invent for $Type {
                 fn invent(from: &mut $crate::__private::Unstructured<'_>) -> $crate::__private::Invented<Self> {
                     let _ = &from;
