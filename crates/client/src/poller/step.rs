@@ -337,15 +337,21 @@ impl Poller {
         };
         let now = self.now();
         let retry_at = self.0.options.retry_stopped.map(|pause| now.saturating_add(pause));
-        tracing::error!(
-            account = self.label(index),
-            error = error.kind(),
-            request_key = request_key.map(tracing::field::display),
-            until = retry_at.map(tracing::field::display),
-            advice = %error.advice(),
-            "an account is no longer polled"
-        );
-        measure::polled(Polled::Stopped);
+        // At the end of a program nothing is wrong with the account.
+        let closed = matches!(error, PollError::Statement(StatementError::Closed));
+        if closed {
+            tracing::info!(account = self.label(index), "no longer polled: the client is closed");
+        } else {
+            tracing::error!(
+                account = self.label(index),
+                error = error.kind(),
+                request_key = request_key.map(tracing::field::display),
+                until = retry_at.map(tracing::field::display),
+                advice = %error.advice(),
+                "an account is no longer polled"
+            );
+            measure::polled(Polled::Stopped);
+        }
         let was_stopped = self.0.board.change(index, |row| {
             row.state = AccountState::Stopped { error: Arc::new(error), retry_at };
             row.completed(false);
@@ -353,7 +359,7 @@ impl Poller {
             row.stopped_since.get_or_insert(now);
             was_stopped
         });
-        if was_stopped == Some(false) {
+        if was_stopped == Some(false) && !closed {
             measure::poll_stopped();
         }
     }

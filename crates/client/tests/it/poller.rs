@@ -344,6 +344,19 @@ async fn logs_say_what_is_waited_for_and_name_no_account() {
 }
 
 #[tokio::test]
+async fn a_closed_client_is_no_fault_of_the_account() {
+    let (_provider, client, _clock) = crate::provider::Provider::client().await;
+    let accounts = ACCOUNTS.map(|account| PolledAccount::new(AccountId::parse(account).unwrap()));
+    let store = store().await;
+    let poller = Poller::transactional(client.statements(), store, accounts, pay, PollerOptions::new());
+    client.close();
+    let log = Log::start();
+    assert_eq!(poller.run_due().await, 0);
+    let text = log.text();
+    assert!(text.contains("no longer polled: the client is closed") && !text.contains("ERROR"), "{text}");
+}
+
+#[tokio::test]
 async fn an_unknown_account_is_stopped_and_says_so() {
     let (provider, client, _clock) = crate::provider::Provider::client().await;
     let error = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC20001","title":"?"}}"#;
