@@ -48,7 +48,7 @@ async fn main() -> Result<(), MainError> {
     let print = |kept: KeptHistory| kept.ids.iter().for_each(|id| println!("{id} {}", kept.state()));
     let all = async { tokio::join!(poller.run(stop()), worker.run(stop()), server.run(stop())) };
     tokio::select! { _ = all => {}, error = follow_changes(&histories, 0, print) => return Err(error.into()) }
-    SqliteStore::clone(&store).close().await;
+    store.close().await;
     Ok(())
 }
 

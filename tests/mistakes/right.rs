@@ -28,7 +28,7 @@ async fn run() -> Result<(), MainError> {
     poller.run(stop()).await;
     worker.run(stop()).await;
     server.run(stop()).await;
-    SqliteStore::clone(&store).close().await;
+    store.close().await;
     Ok(())
 }
 

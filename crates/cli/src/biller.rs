@@ -173,7 +173,7 @@ async fn probe(arguments: &Arguments, connection: &Connection, output: &mut Outp
     let store = Arc::new(folder.store()?);
     let client = client(connection, &folder, &store, None)?;
     let found = client.probe(connection.accounts.first()).await;
-    (*store).clone().close().await;
+    store.close().await;
     found.to_string().lines().try_for_each(|line| output.line(line))?;
     Ok(if found.passed() { Outcome::Fine } else { Outcome::Findings })
 }
@@ -242,6 +242,6 @@ async fn serve(arguments: &Arguments, connection: &Connection, output: &mut Outp
     if let Some(client) = client {
         client.close();
     }
-    (*store).clone().close().await;
+    store.close().await;
     printed?.map_err(|error| Failure::unable(format_args!("a part of the program ended: {error}"), "start it again"))
 }

@@ -133,9 +133,9 @@ impl SqliteStore {
     }
 
     /// Waits until all earlier writes have been answered, moves the write-ahead log into the file, so that the file
-    /// alone holds everything, and drops this handle. The file is closed when the last handle is dropped. While another
-    /// program reads from the log, it stays; nothing is lost then either.
-    pub async fn close(self) {
+    /// alone holds everything. The file is closed when the last handle is dropped. While another program reads from the
+    /// log, it stays; nothing is lost then either.
+    pub async fn close(&self) {
         self.database.flush().await;
         self.database.fold_log().await;
     }

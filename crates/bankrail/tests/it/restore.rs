@@ -137,7 +137,7 @@ impl Biller {
 
     async fn stop(self) {
         drop((self.poller, self.worker));
-        SqliteStore::clone(&self.store).close().await;
+        self.store.close().await;
     }
 }
 
@@ -312,7 +312,7 @@ async fn a_provider_goes_on_from_a_backup() {
     let delivered = answers();
     assert_eq!(delivered.len(), 3);
     drop((before, ledger));
-    SqliteStore::clone(&store).close().await;
+    store.close().await;
 
     let store = files.restore();
     let after = dispatcher(&store);

@@ -152,7 +152,7 @@ async fn import(archive: &Archive, into: &Path, json: bool, output: &mut Output)
         crate::log(format_args!("{} taken in", counted(imported.pages, "page", "pages")));
         left_out.extend(imported.unreadable);
     }
-    (*store).clone().close().await;
+    store.close().await;
     if left_out.is_empty() {
         return Ok(Outcome::Fine);
     }

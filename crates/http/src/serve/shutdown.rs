@@ -26,28 +26,50 @@ impl Shutdown {
     /// # Panics
     /// Outside a tokio runtime.
     pub fn on_signal() -> io::Result<Self> {
-        let (want, wanted) = watch::channel(false);
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
             let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-            tokio::spawn(async move {
+            Ok(Self::when(async move {
                 tokio::select! {
                     _ = interrupt.recv() => {}
                     _ = terminate.recv() => {}
                 }
-                want.send_replace(true);
-            });
+            }))
         }
         #[cfg(windows)]
         {
             let mut interrupt = tokio::signal::windows::ctrl_c()?;
-            tokio::spawn(async move {
+            Ok(Self::when(async move {
                 let _ = interrupt.recv().await;
-                want.send_replace(true);
-            });
+            }))
         }
-        Ok(Self(wanted))
+    }
+
+    /// Wanted once `wish` is ready: the end of a test, or a supervisor that does not use signals.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// use bankrail_http::serve::Shutdown;
+    ///
+    /// let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    /// let shutdown = Shutdown::when(async { drop(stopped.await) });
+    /// let part = tokio::spawn(shutdown.wanted());
+    /// drop(stop); // or `stop.send(())`
+    /// part.await.unwrap();
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn when(wish: impl Future<Output = ()> + Send + 'static) -> Self {
+        let (want, wanted) = watch::channel(false);
+        tokio::spawn(async move {
+            wish.await;
+            want.send_replace(true);
+        });
+        Self(wanted)
     }
 
     /// Ready once the program shall stop.

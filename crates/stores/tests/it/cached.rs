@@ -56,6 +56,7 @@ async fn sqlite_passes_the_suite() {
     let store = SqliteStore::open(&path, Default::default()).unwrap();
     too_long_is_refused(&store).await;
     store.close().await;
+    drop(store);
     let store = SqliteStore::open(&path, Default::default()).unwrap();
     assert_eq!(store.get(&key(1), at(0)).await.unwrap(), Some(token(100)));
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();

@@ -69,6 +69,7 @@ async fn records_are_stored_whole_and_replaced_whole() {
     let full = record("ACME", &["a", "b"], &format!("not_before = 2026-11-01T00:00:00Z\n{MORE}"));
     directory(&store, &clock()).put(full.clone()).await.unwrap();
     store.close().await;
+    drop(store);
     // Another process reads it.
     let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
     let directory = directory(&store, &clock());

@@ -20,6 +20,7 @@ async fn damage_is_named_with_its_file_and_the_rest_is_read() {
         stored.push(store.outbox().enqueue(&outgoing("biller", number), at(0)).await.unwrap().id());
     }
     store.close().await;
+    drop(store);
 
     let leaves = leaves(&Connection::open(&file).unwrap());
     assert!(leaves.len() > 2);

@@ -47,6 +47,7 @@ async fn everything_is_there_after_a_restart() {
     let gone = Intervention { by: "on call".parse().unwrap(), reason: "gone".parse().unwrap() };
     store.outbox().stop_endpoint(&to.endpoint, &gone, at(6)).await.unwrap();
     store.close().await;
+    drop(store);
 
     let store = SqliteStore::open(&path, Default::default()).unwrap();
     assert!(!ReplayStore::claim(&store, ReplayKey::new([1; 32], at(200)), at(100)).await.unwrap());
