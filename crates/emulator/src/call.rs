@@ -8,7 +8,7 @@ use http::HeaderMap;
 use std::fmt;
 use std::time::Duration;
 
-/// An endpoint of the bank.
+/// An endpoint of the bank, or of its customers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Endpoint {
@@ -16,15 +16,14 @@ pub enum Endpoint {
     Token,
     /// `POST /accounts/v2.0/statement`
     Statement,
-    /// Not of the bank: the receivers that messages are delivered to. Calls of it are not in the journal.
+    /// Not of the bank: the receivers that messages are delivered to. The bank itself makes these calls.
     Webhook,
     /// Any other path: that of a document, or one that is answered 404.
     Other,
 }
 
 impl Endpoint {
-    /// Those of the journal.
-    pub(crate) const ALL: [Self; 3] = [Self::Token, Self::Statement, Self::Other];
+    pub(crate) const ALL: [Self; 4] = [Self::Token, Self::Statement, Self::Webhook, Self::Other];
 
     /// Its name in the journal and in orders.
     pub(crate) fn name(self) -> &'static str {
@@ -51,7 +50,8 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// One call of the bank's endpoints.
+/// One call of the bank's endpoints, or with [`EmulatorOptions::journal`](crate::EmulatorOptions::journal) one that the
+/// bank made to deliver a message.
 ///
 /// `Display`, `Debug` and comparison with a text are one line: the endpoint, the account of a statement, `next page`
 /// for a call with a cursor, the status, and the fault in parentheses.
@@ -79,7 +79,7 @@ pub struct Call {
     /// The headers; none unless the bank keeps requests. A [`FakeBank`](crate::FakeBank) keeps them with all secrets,
     /// a bank with [`EmulatorOptions::journal`](crate::EmulatorOptions::journal) without.
     pub headers: HeaderMap,
-    /// The body, at most 64 KiB; empty unless the bank keeps requests.
+    /// The body, at most 64 KiB; empty unless the bank keeps requests. Of a delivery, the message before it is sealed.
     pub body: Bytes,
     /// The headers of the answer; none without [`EmulatorOptions::journal`](crate::EmulatorOptions::journal).
     pub answer_headers: HeaderMap,
@@ -91,7 +91,7 @@ pub struct Call {
     pub status: Option<u16>,
     /// The fault that the call met.
     pub fault: Option<Fault>,
-    /// Why it was refused; never a secret.
+    /// Why it was refused, or why a delivery had no answer; never a secret.
     pub reason: Option<String>,
     /// How long it took.
     pub took: Duration,

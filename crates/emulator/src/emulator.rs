@@ -49,7 +49,8 @@ bankrail_values::options! {
         seed: u64 = 0,
         /// How many calls are kept. Default: 500.
         calls: usize = 500,
-        /// Whether calls keep the headers and bodies of request and answer, with secrets masked. Default: no.
+        /// Whether calls keep the headers and bodies of request and answer, with secrets masked, and deliveries are kept
+        /// among them. Default: no.
         pub(crate) journal(bool => |kept| if kept { Keeps::Masked } else { Keeps::Nothing }): Keeps = Keeps::Nothing,
         ;
         pub(crate) ids: Option<Arc<Ids>> = None,
@@ -137,7 +138,7 @@ impl Emulator {
         dispatcher: &Dispatcher = &self.dispatcher;
         /// The receivers that messages are delivered to. They may change at any time.
         endpoints: &Endpoints = &self.endpoints;
-        /// The calls that were answered.
+        /// The calls that were answered, and those that delivered messages.
         calls: &Calls = &self.front.calls;
     }
 }

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The most bytes of a request that are recorded; the provider's own bounds are below.
-const MAX_REQUEST: usize = 64 * 1024;
+pub(crate) const MAX_REQUEST: usize = 64 * 1024;
 /// A statement in memory while it is spoiled: 1000 entries of the longest kind.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 /// The characters of a method and a path that are kept.
@@ -66,10 +66,16 @@ pub(crate) struct Repeating {
 }
 
 /// A call that is recorded when it ends: with its answer, or without one if its client is gone before.
-struct Recording<'a> {
+pub(crate) struct Recording<'a> {
     calls: &'a Calls,
     started: Instant,
-    call: Call,
+    pub(crate) call: Call,
+}
+
+impl<'a> Recording<'a> {
+    pub(crate) fn new(calls: &'a Calls, call: Call) -> Self {
+        Self { calls, started: Instant::now(), call }
+    }
 }
 
 impl Drop for Recording<'_> {
@@ -274,7 +280,7 @@ async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: N
     call.request_key = RequestKey::of(&parts.extensions).map(RequestKey::uuid);
     call.method = cut(parts.method.as_str());
     call.path = cut(parts.uri.path());
-    let mut recording = Recording { calls: &front.calls, started: Instant::now(), call };
+    let mut recording = Recording::new(&front.calls, call);
     let call = &mut recording.call;
     let mut ordered = None;
     // Without faults and records of requests, the provider itself reads the body and bounds it.
@@ -316,7 +322,7 @@ async fn with_copy(answer: Response<Body>) -> (Response<Body>, Bytes) {
 }
 
 /// A text of a request as far as it is kept.
-fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

@@ -3,7 +3,7 @@
 use crate::call::{Call, Endpoint};
 use bankrail_http::names::API_KEY;
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
+use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION, SET_COOKIE};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 
@@ -54,8 +54,9 @@ impl CallFilter {
 
 /// Puts a mask in place of the secrets of a call: API keys, tokens, and the signatures of assertions.
 pub(crate) fn mask(call: &mut Call) {
-    for name in [API_KEY, AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE] {
-        if let Some(value) = call.headers.get_mut(name) {
+    for (name, value) in call.headers.iter_mut().chain(&mut call.answer_headers) {
+        let secrets = [API_KEY, AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE, SET_COOKIE];
+        if value.is_sensitive() || secrets.contains(name) {
             *value = HeaderValue::from_static(MASK);
         }
     }

@@ -1,13 +1,15 @@
-//! What goes wrong with deliveries: what is sealed wrongly, and what is sent wrongly.
+//! What goes wrong with deliveries: what is sealed wrongly, and what is sent wrongly. And what of them is in the journal.
 
-use crate::call::Endpoint;
+use crate::call::{Call, Endpoint};
 use crate::fault::Fault;
-use crate::front::Front;
+use crate::front::{Front, Keeps, MAX_REQUEST, Recording, cut};
+use crate::journal;
 use crate::webhook::{Webhook, read_any};
+use bankrail_http::RequestKey;
 use bankrail_jose::{CurrentKey, EncryptionKey, RsaSize, SigningKey};
 use bankrail_secured_payload::{SealError, SealOptions, Sealer, SecuredPayload};
 use bankrail_service::delivery::{
-    CpuPool, SealFuture, SealPayload, Transport, TransportErrorKind, TransportFuture, TransportRequest,
+    CpuPool, SealFuture, SealPayload, Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
     TransportResponse,
 };
 use bankrail_values::HyphenatedUuid;
@@ -21,14 +23,24 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// How many times a message of a flood is sent.
 const FLOOD: usize = 50;
 
-/// How many sealed messages with a fault are known at once. A shutdown can leave one that is never sent.
+/// How many sealed messages are known at once. A shutdown can leave one that is never sent.
 const MOST_SEALED: usize = 1000;
 
-/// The faults of deliveries that are sealed and not sent yet, by the sealed text.
+/// What was sealed and is not sent yet.
+#[derive(Clone, Debug, Default)]
+struct Sealed {
+    json: Vec<u8>,
+    customer: Option<String>,
+    fault: Option<Fault>,
+    /// A contradicting message that is sent after it, and its sealed form.
+    other: Option<(Vec<u8>, String)>,
+}
+
+/// Deliveries that have a fault or are kept in the journal, and are not sent yet, by the sealed text.
 #[derive(Debug)]
 pub(crate) struct WebhookFaults {
     front: Arc<Front>,
-    sealed: Mutex<HashMap<String, (Fault, Option<String>)>>,
+    sealed: Mutex<HashMap<String, Sealed>>,
     /// A key that nobody knows.
     stray: OnceLock<Option<SigningKey>>,
 }
@@ -55,16 +67,18 @@ impl SealPayload for FaultySealer {
             let fault =
                 self.faults.front.plan.take(Endpoint::Webhook, self.customer.as_deref()).map(|(fault, _)| fault);
             let sealed = self.seal_with(fault.as_ref(), json, pool).await?;
-            let Some(fault) = fault else { return Ok(sealed) };
-            let other = match contradicting(json).filter(|_| fault == Fault::Changed) {
-                Some(other) => Some(self.seal_with(None, &other, pool).await?),
+            if fault.is_none() && self.faults.front.keeps != Keeps::Masked {
+                return Ok(sealed);
+            }
+            let other = match contradicting(json).filter(|_| fault == Some(Fault::Changed)) {
+                Some(other) => Some((other.clone(), self.seal_with(None, &other, pool).await?)),
                 None => None,
             };
             let mut kept = self.faults.sealed.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.len() >= MOST_SEALED {
                 kept.clear();
             }
-            kept.insert(sealed.clone(), (fault, other));
+            kept.insert(sealed.clone(), Sealed { json: json.to_vec(), customer: self.customer.clone(), fault, other });
             Ok(sealed)
         })
     }
@@ -105,32 +119,64 @@ pub(crate) struct FaultyTransport {
 
 impl Transport for FaultyTransport {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
-        let sealed = SecuredPayload::from_json(&request.body).map(|payload| payload.secured_payload);
+        let text = SecuredPayload::from_json(&request.body).map(|payload| payload.secured_payload);
         let mut kept = self.faults.sealed.lock().unwrap_or_else(PoisonError::into_inner);
-        let fault = sealed.ok().and_then(|sealed| kept.remove(&sealed));
+        let sealed = text.ok().and_then(|text| kept.remove(&text)).unwrap_or_default();
         Box::pin(async move {
-            match fault {
-                Some((fault @ (Fault::Doubled | Fault::Flood), _)) => {
-                    let times = if fault == Fault::Flood { FLOOD } else { 2 };
-                    let mut answers = join_all((0..times).map(|_| self.inner.post(request.clone()))).await;
+            match (&sealed.fault, &sealed.other) {
+                (Some(fault @ (Fault::Doubled | Fault::Flood)), _) => {
+                    let times = if *fault == Fault::Flood { FLOOD } else { 2 };
+                    let mut answers = join_all((0..times).map(|_| self.send(request.clone(), &sealed))).await;
                     answers.pop().unwrap_or_else(|| Err(TransportErrorKind::Broken.into()))
                 }
-                Some((Fault::Changed, Some(other))) => {
+                (Some(Fault::Changed), Some((json, other))) => {
                     let mut changed = request.clone();
-                    changed.body = Bytes::from(SecuredPayload::new(other).to_json());
-                    let answer = self.inner.post(request).await;
-                    let _ = self.inner.post(changed).await;
+                    changed.body = Bytes::from(SecuredPayload::new(other.clone()).to_json());
+                    let answer = self.send(request, &sealed).await;
+                    let _ = self.send(changed, &Sealed { json: json.clone(), ..sealed.clone() }).await;
                     answer
                 }
-                Some((Fault::LostAcknowledgement, _)) => {
-                    self.inner.post(request).await?;
+                (Some(Fault::LostAcknowledgement), _) => {
+                    self.send(request, &sealed).await?;
                     Err(TransportErrorKind::Broken.into())
                 }
-                Some((Fault::Reordered, _)) => Ok(held_back(2)),
-                Some((Fault::LateByADay, _)) => Ok(held_back(24 * 3600)),
-                _ => self.inner.post(request).await,
+                (Some(Fault::Reordered), _) => Ok(held_back(2)),
+                (Some(Fault::LateByADay), _) => Ok(held_back(24 * 3600)),
+                _ => self.send(request, &sealed).await,
             }
         })
+    }
+}
+
+impl FaultyTransport {
+    /// Sends a request, and keeps it with its answer if there is a journal.
+    async fn send(&self, request: TransportRequest, sealed: &Sealed) -> Result<TransportResponse, TransportError> {
+        let front = &self.faults.front;
+        if front.keeps != Keeps::Masked {
+            return self.inner.post(request).await;
+        }
+        let mut call = Call::new(Endpoint::Webhook, front.clock.now());
+        call.request_key = RequestKey::from_headers(&request.headers).map(RequestKey::uuid);
+        (call.method, call.path) = ("POST".to_owned(), cut(request.url.path()));
+        // A message that was sealed by another sealer is kept as it is sent.
+        let body = if sealed.json.is_empty() { &request.body[..] } else { &sealed.json };
+        call.body = Bytes::copy_from_slice(body.get(..MAX_REQUEST).unwrap_or(body));
+        (call.headers, call.customer, call.fault) =
+            (request.headers.clone(), sealed.customer.clone(), sealed.fault.clone());
+        journal::mask(&mut call);
+        // One that the dispatcher gives up is kept without an answer.
+        let mut recording = Recording::new(&front.calls, call);
+        let answer = self.inner.post(request).await;
+        let call = &mut recording.call;
+        match &answer {
+            Ok(answer) => {
+                (call.status, call.answer_headers) = (Some(answer.status.as_u16()), answer.headers.clone());
+                call.answer = Bytes::copy_from_slice(answer.body.get(..MAX_REQUEST).unwrap_or(&answer.body));
+            }
+            Err(error) => call.reason = Some(error.kind().to_string()),
+        }
+        journal::mask(call);
+        answer
     }
 }
 

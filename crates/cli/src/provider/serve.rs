@@ -21,7 +21,7 @@ use crate::output::{Output, Style};
 use crate::{clock, logging, text};
 use bankrail::bank::{CustomerRecord, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Verifier;
-use bankrail::emulator::{BankClock, Call, Control, ControlOptions, Emulator, EmulatorOptions, Engines};
+use bankrail::emulator::{BankClock, Call, Control, ControlOptions, Emulator, EmulatorOptions, Endpoint, Engines};
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::CurrentKey;
@@ -234,7 +234,9 @@ async fn print_refusals(mut news: Receiver<Call>, shutdown: Shutdown, output: &m
         };
         match call {
             Ok(call) => {
-                let Some(reason) = &call.reason else { continue };
+                let Some(reason) = call.reason.as_ref().filter(|_| call.endpoint != Endpoint::Webhook) else {
+                    continue;
+                };
                 let status = call.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
                 let status = output.paint(Style::Red, &status);
                 let customer = call.customer.as_deref().unwrap_or("unknown customer");

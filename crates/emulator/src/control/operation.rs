@@ -129,9 +129,10 @@ operations! {
     RemoveFault = "remove-fault" {
         "number" Number, "The number of the fault; all without it.";
     }
-    /// Shows the calls that the bank has answered, the oldest first. Secrets are masked.
+    /// Shows the calls that the bank has answered, and those that delivered messages, the oldest first. Secrets are
+    /// masked.
     Journal = "journal" {
-        "endpoint" Text, "The endpoint: token, statement or other.";
+        "endpoint" Text, "The endpoint: token, statement, webhook (messages that the bank delivered) or other.";
         "customer" Text, "The code of the customer.";
         "status" Number, "The status of the answer.";
         "body" Text, "A text that the body of the request has.";
@@ -141,7 +142,7 @@ operations! {
     }
     /// Fails unless the journal has as many calls as expected: one or more, if no number is named.
     AssertCalls = "assert-calls" {
-        "endpoint" Text, "The endpoint: token, statement or other.";
+        "endpoint" Text, "The endpoint: token, statement, webhook (messages that the bank delivered) or other.";
         "customer" Text, "The code of the customer.";
         "status" Number, "The status of the answer.";
         "body" Text, "A text that the body of the request has.";

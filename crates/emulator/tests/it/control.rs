@@ -285,11 +285,18 @@ async fn receivers(world: &World) -> Arc<Mutex<Vec<String>>> {
     let url =
         EndpointUrl::danger_allow_http_on_loopback(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
     tokio::spawn(Server::without_tls(listener, router, ServerOptions::new()).run(std::future::pending()));
-    let encryption = EncryptionKey::from_pem(&KEY.verifying_key().to_spki_pem()).unwrap().with_kid("customer");
-    let signing = CurrentKey::new(KEY.clone().with_kid("bank"));
+    let (signing, encryption) = keys();
     let sealer = world.emulator.sealer(Some("ACME".to_owned()), signing, encryption);
-    world.emulator.endpoints().insert(Endpoint::new("acme".parse().unwrap(), url, sealer));
+    let endpoint = Endpoint::new("acme".parse().unwrap(), url, sealer);
+    let endpoint = endpoint.with_api_key_in("x-receiver-key", &"key-of-the-receivers".into()).unwrap();
+    world.emulator.endpoints().insert(endpoint);
     kept
+}
+
+/// What the bank signs with, and what it encrypts to.
+fn keys() -> (CurrentKey<SigningKey>, EncryptionKey) {
+    let encryption = EncryptionKey::from_pem(&KEY.verifying_key().to_spki_pem()).unwrap().with_kid("customer");
+    (CurrentKey::new(KEY.clone().with_kid("bank")), encryption)
 }
 
 /// What the customer reads in what it was sent.
@@ -336,6 +343,44 @@ async fn deliveries_meet_their_faults() {
         let (sent, late) = send(fault, then).await;
         assert_eq!((sent.len(), late.len()), (first, 1), "{fault}");
     }
+}
+
+#[tokio::test]
+async fn the_journal_has_deliveries_as_they_were_meant_and_answered() {
+    let world = World::new();
+    receivers(&world).await;
+    world.fine("set-clock", json!({ "rate": 0 })).await;
+    world.token("ACME").await;
+    for fault in ["doubled", "lost-acknowledgement", "reordered"] {
+        world.fine("add-fault", json!({ "fault": fault, "customer": "ACME", "count": 1 })).await;
+    }
+    world.fine("send", json!({ "endpoint": "acme", "story": "payment", "seed": 7 })).await;
+    while world.emulator.dispatcher().run_once().await.unwrap() > 0 {}
+    let assert = async |body: Value| world.tell("assert-calls", body).await;
+    assert_eq!(assert(json!({ "endpoint": "webhook", "times": 3 })).await.0, 200, "one is held back");
+    assert_eq!(assert(json!({ "endpoint": "webhook", "customer": "ACME", "answer": "RCVD", "times": 3 })).await.0, 200);
+    assert_eq!(assert(json!({ "endpoint": "webhook", "body": "\"ACSP\"", "times": 7 })).await.0, 409);
+    assert_eq!(assert(json!({ "times": 4 })).await.0, 200, "the token too");
+    let journal = world.fine("journal", json!({ "endpoint": "webhook" })).await;
+    let [first, _, lost] = &journal["calls"].as_array().unwrap()[..] else { panic!("{journal}") };
+    let body: Value = serde_json::from_str(first["request"]["body"].as_str().unwrap()).unwrap();
+    assert!(body["transaction_status"].is_string(), "the message, not its sealed form: {first}");
+    assert_eq!((&first["request"]["path"], &first["fault"]), (&json!("/payto/mpirs/outcomes"), &json!("doubled")));
+    assert_eq!(first["request_key"], first["request"]["headers"]["x-requestkey"]);
+    assert_eq!(first["request"]["headers"]["x-receiver-key"], "(masked)");
+    assert!(first["answer"]["status"] == 200 && first["answer"]["body"].as_str().unwrap().contains("RCVD"));
+    assert_eq!((&lost["fault"], &lost["answer"]["status"]), (&json!("lost-acknowledgement"), &json!(200)));
+    let secret = "key-of-the-receivers";
+    assert!(!journal.to_string().contains(secret), "{journal}");
+    // Nobody is there any more.
+    let nowhere = EndpointUrl::danger_allow_http_on_loopback("http://127.0.0.1:1").unwrap();
+    let (signing, encryption) = keys();
+    let sealer = world.emulator.sealer(None, signing, encryption);
+    world.emulator.endpoints().insert(Endpoint::new("acme".parse().unwrap(), nowhere, sealer));
+    world.fine("resend", json!({ "number": 1 })).await;
+    let journal = world.fine("journal", json!({ "endpoint": "webhook", "most": 1 })).await;
+    let last = &journal["calls"][0];
+    assert_eq!((&last["answer"]["status"], &last["reason"]), (&Value::Null, &json!("no connection to the receiver")));
 }
 
 #[tokio::test]

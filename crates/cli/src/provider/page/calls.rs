@@ -7,7 +7,7 @@ use super::{Page, Shared};
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use bankrail::emulator::Call;
+use bankrail::emulator::{Call, Endpoint};
 use bankrail::values::Timestamp;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
@@ -60,7 +60,9 @@ impl Filter {
     pub(super) fn matches(&self, call: &Call) -> bool {
         let has =
             |key: &String| call.request_key.is_some_and(|own| own.to_string().contains(&key.to_ascii_lowercase()));
-        (self.refused.is_none() || is_refused(call))
+        // Deliveries are shown with their messages.
+        call.endpoint != Endpoint::Webhook
+            && (self.refused.is_none() || is_refused(call))
             && self.customer.as_ref().is_none_or(|code| call.customer.as_ref() == Some(code))
             && self.key.as_ref().is_none_or(has)
             && self.from.is_none_or(|from| from <= call.at)

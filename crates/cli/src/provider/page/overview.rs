@@ -109,7 +109,13 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     let outbox = &snapshot.outbox;
     let waiting = Tile::new(outbox.pending, "message waiting", "messages waiting", "/outbox?state=pending");
     let tiles = vec![
-        Tile::new(calls, "call since the start", "calls since the start", "/calls"),
+        match &page.buttons {
+            // The journal numbers both.
+            Some(_) => {
+                Tile::new(calls, "call or delivery since the start", "calls and deliveries since the start", "/calls")
+            }
+            None => Tile::new(calls, "call since the start", "calls since the start", "/calls"),
+        },
         Tile::new(refusals, "refused of the newest 500", "refused of the newest 500", "/calls?refused=yes"),
         Tile { since: snapshot.oldest_pending, ..waiting },
         Tile::new(outbox.delivered, "message delivered", "messages delivered", "/outbox?state=delivered"),

@@ -1,6 +1,7 @@
 //! A provider that is steered while it runs, by commands and over HTTP.
 
 use super::bank::{Bank, act, copy_of_data};
+use super::receiver::{Receiver, listener};
 use crate::{Folder, run, text};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
@@ -41,6 +42,28 @@ async fn commands_steer_a_provider_that_runs() {
     let journal = control(data, &["journal", "--endpoint", "token"]).to_string();
     let secrets = [&token, customer.text("api_key"), &access(data).1];
     assert!(journal.contains("(masked)") && !secrets.iter().any(|secret| journal.contains(*secret)), "{journal}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_are_asserted_on() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    let (listener, port) = listener().await;
+    Receiver::start(listener, &data);
+    let url = format!("https://127.0.0.1:{port}");
+    let bank = Bank::start(&data, &["--deliver-to", &url, "--control", "127.0.0.1:0"]);
+    assert!(
+        bank.run(["send", &url.replace("https://", "democustomer@"), "--kind", "query"]).fine().contains("delivered")
+    );
+    let delivered = ["assert-calls", "--endpoint", "webhook", "--customer", "DEMOCUSTOMER", "--body", "case_id"];
+    assert_eq!(
+        control(&data, &[&delivered[..], &["--answer", "RCVD", "--times", "1"]].concat()),
+        json!({ "found": 1 })
+    );
+    let line = bank.run([&["control"], &delivered[..], &["--status", "500"]].concat()).failed(1);
+    assert!(line.contains("expected 1 or more of these calls, found 0") && line.contains("webhook 200"), "{line}");
+    let journal = control(&data, &["journal", "--endpoint", "webhook"]).to_string();
+    assert!(journal.contains("\"apikey\":\"(masked)\""), "{journal}");
 }
 
 #[test]
