@@ -22,6 +22,7 @@ async function check(browser, provider, shots, axe) {
   await commandsAreCopied(browser, tab, origin);
   if (provider.run) await callsAreRepeated(tab, origin, provider, axe);
   if (provider.run) await commandsDoWhatTheySay(tab, origin, provider);
+  if (provider.run) await messagesAreShown(tab, origin, provider, axe, shots);
   if (provider.run) await buttonsDoWhatTheySay(tab, origin, axe);
   await keyboard(tab, origin);
   await withoutScript(tab, origin);
@@ -183,6 +184,27 @@ async function callsAreRepeated(tab, origin, provider, axe) {
   assert.match(texts[0], /^POST \/v1.0\/auth\n[^]*apikey: \(masked\)\n[^]*\n\ngrant_type=client_credentials$/);
   assert.match(texts[1], /^401\n[^]*x-requestkey: [^]*\n\n\{/);
   assert.match(provider.run(await tab.text(".calls [open] code.command")), /^HTTP\/\S+ 401/);
+}
+
+/** Nobody receives a message: its page shows what was sent, and that there was no answer. */
+async function messagesAreShown(tab, origin, provider, axe, shots) {
+  await tab.open(origin + "/endpoints");
+  const lines = await tab.value("Array.from(document.querySelectorAll('.commands code'), (code) => code.innerText)");
+  provider.run(lines.find((line) => line.includes(" send ")) + " || true");
+  await tab.open(origin + "/outbox");
+  await tab.loads(() => tab.click("tbody td a"));
+  await tab.click(".calls summary");
+  await accessible(tab, axe, "a message");
+  for (const width of [1280, 400, 320]) {
+    await tab.width(width, 900);
+    await fits(tab, "a message at " + width);
+    await tab.screenshot(path.join(shots, "message-" + width + ".png"));
+  }
+  await tab.width(1280, 900);
+  const texts = await tab.value("Array.from(document.querySelectorAll('main pre'), (text) => text.innerText)");
+  assert.match(texts[0], /^X-Message-Id: [^]*\n\n\{"creation_date_time"/);
+  assert.match(texts[1], /^POST \S+\n[^]*: \(masked\)[^]*\n\n\{"creation_date_time"/);
+  assert.equal(texts[2], "no answer");
 }
 
 /** Without a terminal: an endpoint is paused and resumed, the clock is stepped, a fault is ordered and ended. */

@@ -3,8 +3,8 @@
 //! - Every view is made on the server; the script only appends calls as they come and copies commands.
 //! - What one may want to do next is shown as a command of this program. If the provider runs with its control, some of
 //!   them are buttons too; otherwise the page changes nothing.
-//! - It has no secret in it: no API key, no token, no private key, and no body of a message. Calls have their bodies if
-//!   the provider runs with its control, which masks the secrets in them.
+//! - It has no secret in it: no API key, no token, no private key. Calls and messages have their bodies if the provider
+//!   runs with its control, which masks the secrets in them.
 
 mod accounts;
 mod assets;

@@ -22,6 +22,7 @@ pub(super) type Task = (&'static str, &'static str);
 
 pub(super) const SHOW_ENTRY: Task = ("Show the message and its deliveries", "outbox show {}");
 pub(super) const RESEND_ENTRY: Task = ("Resend", "outbox resend {}");
+pub(super) const RESEND_DELIVERED: Task = ("Resend now, under the same X-Message-Id", "control resend --number {}");
 pub(super) const DROP_ENTRY: Task = ("Drop: never deliver it", "outbox drop {}");
 pub(super) const DEAD_LETTERS: Task = ("List the dead letters", "outbox list --state dead_letter");
 pub(super) const PAUSE: Task = ("Pause deliveries", "outbox pause {}");

@@ -1,7 +1,7 @@
 //! The buttons of a provider that runs with its control, and the view of its clock and faults.
 
 use super::Page;
-use super::command::{DROP_ENTRY, PAUSE, RESEND_ALL, RESEND_ENTRY, RESUME, Task};
+use super::command::{DROP_ENTRY, PAUSE, RESEND_ALL, RESEND_DELIVERED, RESEND_ENTRY, RESUME, Task};
 use super::error::{PageError, Refused};
 use super::layout::{Head, html};
 use super::text::filters;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 pub(super) const PATH: &str = "/do";
 
 /// The commands that are buttons too.
-const BUTTONS: [Task; 5] = [RESEND_ENTRY, DROP_ENTRY, RESEND_ALL, PAUSE, RESUME];
+const BUTTONS: [Task; 6] = [RESEND_ENTRY, RESEND_DELIVERED, DROP_ENTRY, RESEND_ALL, PAUSE, RESUME];
 
 /// The operations that have a form, and what its button says.
 const FORMS: [(Operation, &str); 3] = [
@@ -103,6 +103,11 @@ pub(super) async fn act(
         return Ok(Refused::BUTTON.into_response());
     }
     let next = match BUTTONS.into_iter().find(|(_, words)| *words == what) {
+        Some(RESEND_DELIVERED) => {
+            let arguments = Arguments::from_texts(Operation::Resend, [("number", &about)])?;
+            buttons.control.carry_out(&arguments).await?;
+            format!("/outbox/{about}")
+        }
         Some(task) => outbox(&page, task, &about).await?,
         None => {
             let operation = Operation::named(&what).ok_or(PageError::NotFound)?;

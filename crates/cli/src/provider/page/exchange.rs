@@ -2,7 +2,9 @@
 
 use super::command::quoted;
 use crate::text::shown_lines;
-use bankrail::emulator::Call;
+use bankrail::emulator::{Call, Endpoint};
+use bankrail::mailbox::Outgoing;
+use bankrail::webhook::DeliveryHeaders;
 use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use std::fmt::Write as _;
@@ -26,12 +28,23 @@ pub(super) fn answer(call: &Call) -> String {
     message(status, &call.answer_headers, &call.answer)
 }
 
-fn message(first: String, headers: &HeaderMap, body: &[u8]) -> String {
-    let mut text = first;
+/// A message of the outbox: the headers that each of its deliveries has, and its body before it is sealed.
+pub(super) fn outgoing(message: &Outgoing) -> String {
+    let known = DeliveryHeaders::from_attributes(&message.attributes);
+    let headers = known.iter().flat_map(|(headers, _)| headers.pairs());
+    let lines: Vec<_> = headers.map(|(name, value)| format!("{name}: {value}")).collect();
+    with_body(lines.join("\n"), &message.body)
+}
+
+fn message(mut first: String, headers: &HeaderMap, body: &[u8]) -> String {
     for (name, value) in headers {
         // Writing into a string cannot fail.
-        let _ = write!(text, "\n{name}: {}", String::from_utf8_lossy(value.as_bytes()));
+        let _ = write!(first, "\n{name}: {}", String::from_utf8_lossy(value.as_bytes()));
     }
+    with_body(first, body)
+}
+
+fn with_body(mut text: String, body: &[u8]) -> String {
     let body = String::from_utf8_lossy(body);
     if !body.is_empty() {
         text.push_str("\n\n");
@@ -53,7 +66,8 @@ pub(super) struct Destination {
 /// The command that sends the request of a call again; `None` if the request was not kept whole. Secrets are masked in
 /// it.
 pub(super) fn curl(call: &Call, to: &Destination) -> Option<String> {
-    let body = std::str::from_utf8(&call.body).ok().filter(|body| body.len() <= MOST && is_kept(call))?;
+    let is_repeatable = is_kept(call) && call.endpoint != Endpoint::Webhook;
+    let body = std::str::from_utf8(&call.body).ok().filter(|body| body.len() <= MOST && is_repeatable)?;
     let ca = to.ca.as_ref().map(|file| format!(" --cacert {}", quoted(file))).unwrap_or_default();
     let url = format!("{}{}", to.issuer, call.path);
     let mut line = format!("curl -i{ca} -X {} {}", quoted(&call.method), quoted(&url));

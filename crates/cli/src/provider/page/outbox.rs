@@ -3,20 +3,24 @@
 mod newest;
 
 use self::newest::newest;
-use super::command::{Command, DROP_ENTRY, RESEND_ENTRY, RESUME, SHOW_ENTRY};
+use super::command::{Command, DROP_ENTRY, RESEND_DELIVERED, RESEND_ENTRY, RESUME, SHOW_ENTRY};
 use super::error::PageError;
+use super::exchange::{Destination, outgoing};
 use super::layout::{Head, NavLink, Paging, ROWS, address, html};
 use super::text::filters;
 use super::{Page, Shared};
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
+use bankrail::emulator::{self, Call};
 use bankrail::mailbox::{
     Circuit, DeliveryRecord, EndpointId, EntryId, OutboxCounts, OutboxQuery, OutboxState, OutboxSummary,
 };
 use bankrail::values::{Clock as _, StoreError, SystemClock, Timestamp};
+use bankrail::webhook::headers::MESSAGE_ID;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 #[derive(Clone, Deserialize)]
 pub(super) struct Asked {
@@ -190,6 +194,11 @@ struct EntryView {
     /// With their numbers, the newest first.
     deliveries: Vec<(usize, DeliveryRecord)>,
     commands: Vec<Command>,
+    /// Headers and body, of a provider with a control.
+    content: Option<String>,
+    /// The deliveries that the journal has, the newest first.
+    exchanges: Vec<Call>,
+    place: Arc<Destination>,
 }
 
 /// The most deliveries that are shown, the newest ones.
@@ -207,11 +216,20 @@ pub(super) async fn show(State(page): State<Page>, Path(number): Path<u64>) -> R
     let tasks = match summary.state {
         OutboxState::DeadLetter => &[SHOW_ENTRY, RESEND_ENTRY, DROP_ENTRY][..],
         OutboxState::Pending => &[SHOW_ENTRY, DROP_ENTRY],
+        OutboxState::Delivered if page.buttons.is_some() => &[SHOW_ENTRY, RESEND_DELIVERED],
         _ => &[SHOW_ENTRY],
     };
     let mut commands: Vec<Command> = tasks.iter().map(|task| page.command(*task, &name)).collect();
     if matches!(endpoints.next(&summary, now), Next::Stopped | Next::At(_)) {
         commands.push(page.command(RESUME, summary.endpoint.as_str()));
+    }
+    let (mut content, mut exchanges) = (None, Vec::new());
+    if page.buttons.is_some() {
+        content = page.data.outbox.find(id).await?.map(|entry| outgoing(&entry.message));
+        exchanges = page.data.calls.newest();
+        exchanges.retain(|call| call.endpoint == emulator::Endpoint::Webhook);
+        let own = summary.message_id.to_string();
+        exchanges.retain(|call| call.headers.get(MESSAGE_ID).is_some_and(|id| *id == *own));
     }
     let last = deliveries.last().cloned();
     let deliveries = (1..).zip(deliveries).collect::<Vec<_>>().into_iter().rev().take(MOST_DELIVERIES).collect();
@@ -221,5 +239,8 @@ pub(super) async fn show(State(page): State<Page>, Path(number): Path<u64>) -> R
         deliveries,
         row: EntryRow::new(&page, summary, last, &endpoints, now),
         commands,
+        content,
+        exchanges,
+        place: page.destination.clone(),
     }))
 }

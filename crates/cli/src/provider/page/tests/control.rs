@@ -55,6 +55,29 @@ async fn buttons_do_what_their_commands_do() {
 }
 
 #[tokio::test]
+async fn a_message_is_shown_with_what_was_sent_and_answered_and_sent_again() {
+    let world = World::steered().await;
+    world.fill("no such endpoint").await;
+    let of_calls = world.page("/calls").await;
+    let page = world.page("/outbox/2").await;
+    assert!(page.contains("X-Message-Id: ") && page.contains("{&#34;creation_date_time&#34;:"), "{page}");
+    assert!(!page.contains("Requests and answers"), "not of this run");
+    assert!(!world.page("/outbox/1").await.contains("control resend"), "a dead letter is resent by its own command");
+    assert!(page.contains("<button name=\"do\" value=\"control resend --number {}\">"), "{page}");
+    assert_eq!(press(&world, "do=control+resend+--number+{}&about=2").await, to("/outbox/2"));
+    let page = world.page("/outbox/2").await;
+    for part in ["Requests and answers", "no connection to the receiver", "x-key: (masked)", "POST /hooks/"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("curl"), "a delivery is repeated by its button");
+    assert!(!world.page("/outbox/3").await.contains("Requests and answers"), "another message");
+    assert_eq!(world.page("/calls").await.matches("<li").count(), of_calls.matches("<li").count());
+    for (about, status) in [("5", 409), ("77", 409), ("x", 409)] {
+        assert_eq!(press(&world, &format!("do=control+resend+--number+{{}}&about={about}")).await.0, status, "{about}");
+    }
+}
+
+#[tokio::test]
 async fn the_clock_is_set_and_faults_are_ordered() {
     let world = World::steered().await;
     let set = "do=set-clock&now=2021-07-29T01:02:03.000Z&rate=0&assertions=";

@@ -49,12 +49,11 @@ async fn crawl(world: &World) -> BTreeMap<String, String> {
 
 #[tokio::test]
 async fn every_link_leads_to_a_page_without_secrets() {
-    for world in [World::new().await, World::steered().await] {
-        no_secrets(&world).await;
-    }
+    no_secrets(&World::new().await, |_| false).await;
+    no_secrets(&World::steered().await, |address| address.starts_with("/outbox/")).await;
 }
 
-async fn no_secrets(world: &World) {
+async fn no_secrets(world: &World, has_body: fn(&str) -> bool) {
     world.fill("plain").await;
     let pages = crawl(world).await;
     for view in ["/calls?refused=yes", "/outbox/1", "/outbox?state=dead_letter", "/customers/ACME", "/accounts/2"] {
@@ -65,7 +64,7 @@ async fn no_secrets(world: &World) {
             assert!(!page.contains(secret), "{address}");
         }
         // Of the messages: names of their members.
-        assert!(!page.contains("creation_date_time"), "{address}");
+        assert_eq!(page.contains("creation_date_time"), has_body(address), "{address}");
         let (elements, _) = parse(page);
         let inline = |element: &&String| {
             let mut words = element.split(' ');

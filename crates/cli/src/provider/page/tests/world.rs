@@ -7,20 +7,19 @@ use bankrail::emulator::{
     BankClock, Call, Calls, Control, ControlOptions, Emulator, EmulatorOptions, Endpoint, Engines,
 };
 use bankrail::http::serve::{Server, Shutdown};
+use bankrail::jose::{CurrentKey, RsaSize, SigningKey};
 use bankrail::mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner, LeaseRequest, OutboxEntry,
     OutboxStore,
 };
 use bankrail::rate_limit::{Limiter, Limits};
-use bankrail::service::delivery::{
-    SealFuture, SealPayload, Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,
-};
+use bankrail::service::delivery::{Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest};
 use bankrail::stores::sqlite::SqliteStore;
 use bankrail::values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
 use bankrail::webhook::samples;
 use std::future::pending;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -35,6 +34,8 @@ pub(super) const HASHES: [&str; 2] = [
     "2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683",
     "3c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683",
 ];
+
+static SIGNING: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 
 const PUBLIC: &str = include_str!("public.pem");
 
@@ -107,15 +108,20 @@ impl World {
             transport: Arc::new(Nobody),
         };
         let verifier = Verifier::new(Audience::parse("https://127.0.0.1:18100").unwrap(), VerifierOptions::new());
-        let options = EmulatorOptions::new().clock(clock.clone());
+        let options = EmulatorOptions::new().clock(clock.clone()).journal(is_steered);
         let emulator = Arc::new(Emulator::new(engines, verifier, options).unwrap());
         let limiter = Arc::new(Limiter::new(Limits::new(), Arc::new(store)));
         let control = Control::new(emulator.clone(), clock.clone(), limiter, ControlOptions::new());
-        let mut follower = DirectoryFollower::new()
-            .accounts(Arc::new(ledger.clone()))
-            .endpoints(emulator.endpoints().clone(), |_| -> Arc<dyn SealPayload> { Arc::new(Nobody) });
+        let sealing = emulator.clone();
+        let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone())).endpoints(
+            emulator.endpoints().clone(),
+            move |endpoint| {
+                let signing = CurrentKey::new(SIGNING.clone());
+                sealing.sealer(Some("ACME".to_owned()), signing, endpoint.encryption_key().clone())
+            },
+        );
         follower.apply(&directory.book()).await.unwrap();
-        let calls = Calls::new(500);
+        let calls = emulator.calls().clone();
         let data = PageData {
             calls: calls.clone(),
             directory: directory.clone(),
@@ -292,18 +298,12 @@ accounts = [{{ id = "2", currency = "NZD" }}]
     )
 }
 
-/// Seals nothing and reaches nobody.
+/// Reaches nobody.
 #[derive(Debug)]
 struct Nobody;
 
 impl Transport for Nobody {
     fn post(&self, _: TransportRequest) -> TransportFuture<'_> {
         Box::pin(async { Err(TransportError::new(TransportErrorKind::Connect, "nobody is there")) })
-    }
-}
-
-impl SealPayload for Nobody {
-    fn seal<'a>(&'a self, _: &'a [u8], _: &'a bankrail::http::CpuPool) -> SealFuture<'a> {
-        Box::pin(pending())
     }
 }
