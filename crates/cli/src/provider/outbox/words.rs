@@ -15,7 +15,9 @@ pub(in crate::provider) fn delivery(record: &DeliveryRecord) -> String {
             "the TLS handshake failed: the receiver's certificate is of no authority that the provider trusts, or of \
              another host"
         }
-        (Some(DeliveryNote::Broken), _) => "the connection broke before the answer was complete",
+        (Some(DeliveryNote::Broken), _) => {
+            "the connection broke before the answer was complete: a receiver sends Content-Length, or ends TLS properly"
+        }
         (Some(DeliveryNote::Redirected), _) => "redirected, which is not followed",
         (Some(DeliveryNote::Refused), Some(401 | 403)) => "refused: the receiver expects another API key",
         (Some(DeliveryNote::Refused), _) => "refused",

@@ -1,5 +1,6 @@
 // Receives webhooks, and prints each message once. Needs Node and jose (npm install jose).
-// What came is kept in memory: a real receiver commits it, and what the message changes, before it answers.
+// What came is kept in memory: a real receiver commits it, and what the message changes, before it answers. It also
+// refuses messages that are malformed, which this one takes: `bankrail conformance receiver --help`.
 
 import { createPrivateKey, createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Receives webhooks, and prints each message once. Needs Python 3 and jwcrypto (pip install jwcrypto).
 
-What came is kept in memory: a real receiver commits it, and what the message changes, before it answers.
+What came is kept in memory: a real receiver commits it, and what the message changes, before it answers. It also
+refuses messages that are malformed, which this one takes: `bankrail conformance receiver --help`.
 """
 
 import hmac
