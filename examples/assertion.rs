@@ -51,7 +51,7 @@ fn show() -> Result<(), MainError> {
 }
 
 fn sign(folder: &Path) -> Result<(), MainError> {
-    let key = SigningKey::from_pem(&std::fs::read_to_string(folder.join("signing.pem"))?)?;
+    let key = SigningKey::open(folder.join("signing.pem"))?;
     let builder =
         AssertionBuilder::new(CustomerCode::parse(CUSTOMER)?, Audience::parse(AUDIENCE)?, AssertionOptions::new());
     println!("{}", builder.sign(&key, SystemClock.now())?);
@@ -59,7 +59,7 @@ fn sign(folder: &Path) -> Result<(), MainError> {
 }
 
 fn verify(folder: &Path) -> Result<(), MainError> {
-    let key = VerifyingKey::from_pem(&std::fs::read_to_string(folder.join("signing.pub.pem"))?)?;
+    let key = VerifyingKey::open(folder.join("signing.pub.pem"))?;
     let mut assertion = String::new();
     std::io::stdin().read_to_string(&mut assertion)?;
     let verifier = Verifier::new(Audience::parse(AUDIENCE)?, VerifierOptions::new());

@@ -58,8 +58,8 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 fn seal(folder: &Path) -> Result<(), MainError> {
-    let signing = SigningKey::from_pem(&fs::read_to_string(folder.join("signing.pem"))?)?;
-    let encryption = EncryptionKey::from_pem(&fs::read_to_string(folder.join("encryption.pub.pem"))?)?;
+    let signing = SigningKey::open(folder.join("signing.pem"))?;
+    let encryption = EncryptionKey::open(folder.join("encryption.pub.pem"))?;
     let mut message = Vec::new();
     std::io::stdin().read_to_end(&mut message)?;
     println!("{}", Sealer::new(signing, encryption, SealOptions::new()).seal(&message)?);
@@ -67,8 +67,8 @@ fn seal(folder: &Path) -> Result<(), MainError> {
 }
 
 fn open(folder: &Path) -> Result<(), MainError> {
-    let decryption = DecryptionKey::from_pem(&fs::read_to_string(folder.join("encryption.pem"))?)?;
-    let verifying = VerifyingKey::from_pem(&fs::read_to_string(folder.join("signing.pub.pem"))?)?;
+    let decryption = DecryptionKey::open(folder.join("encryption.pem"))?;
+    let verifying = VerifyingKey::open(folder.join("signing.pub.pem"))?;
     let mut sealed = String::new();
     std::io::stdin().read_to_string(&mut sealed)?;
     let opened = Opener::new(decryption, verifying, OpenOptions::new())?.open(sealed.trim_end())?;

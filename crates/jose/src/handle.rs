@@ -74,6 +74,18 @@ macro_rules! named {
             }
         }
 
+        #[cfg(any(feature = "aws-lc", feature = "josekit"))]
+        impl $handle {
+            /// Reads a file with one key for this use, as PEM, DER, JWK or JWK set of at most
+            /// [`KeyMaterial::MAX_BYTES`](crate::KeyMaterial::MAX_BYTES), with the default [`KeyOptions`].
+            ///
+            /// # Errors
+            /// [`KeyFileError`](crate::KeyFileError), which names the file.
+            pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, crate::KeyFileError> {
+                crate::key::open(path.as_ref())
+            }
+        }
+
         impl crate::Keyed for $handle {
             fn kid(&self) -> Option<&str> {
                 self.kid()

@@ -1,6 +1,7 @@
 //! Keys that were read and checked, not yet bound to a use.
 
 mod error;
+mod file;
 mod jwk;
 mod material;
 mod pem;
@@ -12,6 +13,9 @@ mod role;
 mod x509;
 
 pub use error::KeyError;
+pub use file::KeyFileError;
+#[cfg(any(feature = "aws-lc", feature = "josekit"))]
+pub(crate) use file::open;
 pub use jwk::{Jwk, JwkSet, UnusableKey};
 pub(crate) use jwk::{private_jwk, public_jwk};
 pub use material::KeyMaterial;

@@ -28,5 +28,7 @@ pub use handle::{
 };
 #[cfg(feature = "x509")]
 pub use key::Certificate;
-pub use key::{Jwk, JwkSet, KeyError, KeyMaterial, KeySizes, PrivateKey, PublicKey, Role, RsaSize, UnusableKey};
+pub use key::{
+    Jwk, JwkSet, KeyError, KeyFileError, KeyMaterial, KeySizes, PrivateKey, PublicKey, Role, RsaSize, UnusableKey,
+};
 pub use key_set::{KeyLookup, KeySet, KeySetError, Keyed, SelectError, Selected};

@@ -2,17 +2,18 @@
 
 use super::ConnectionError;
 use crate::secret_file;
-use bankrail_jose::{KeyHandle, KeyMaterial, KeyOptions, KeySet, SigningKey};
+use bankrail_jose::{KeyFileError, KeyHandle, KeyMaterial, KeyOptions, KeySet, SigningKey};
 use bankrail_values::causes;
 use std::path::Path;
 
-/// The bytes of a file of keys that are read: those of the largest JWK set.
-const MOST: usize = 256 * 1024;
-
 /// What a file of keys holds.
 pub(super) fn material(file: &Path) -> Result<KeyMaterial, ConnectionError> {
-    let bytes = read(file, MOST)?;
-    KeyMaterial::parse(&bytes).map_err(|source| ConnectionError::Key { file: file.to_owned(), source })
+    KeyMaterial::open(file).map_err(|error| match error {
+        KeyFileError::Read { path: file, source, .. } => ConnectionError::Read { file, source },
+        KeyFileError::Key { path: file, source, .. } => ConnectionError::Key { file, source },
+        // Parsing does not ask for what use the keys are.
+        _ => ConnectionError::SeveralKeys { file: file.to_owned() },
+    })
 }
 
 /// The keys of a file for one use. Those of a set that are left out are logged.

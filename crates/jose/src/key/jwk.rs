@@ -1,7 +1,7 @@
 //! JSON Web Keys and JWK sets (RFC 7517, RFC 7518 section 6.3).
 
 use super::private_key::Numbers;
-use super::{KeyError, PrivateKey, PublicKey, Role};
+use super::{KeyError, KeyMaterial, PrivateKey, PublicKey, Role};
 use crate::base64url;
 use bankrail_values::excerpt;
 use bankrail_values::json::{self, JsonLimits, JsonObject, JsonObjectWriter, JsonValue};
@@ -24,7 +24,7 @@ pub struct Jwk {
 }
 
 const KEY_LIMITS: JsonLimits = JsonLimits::new().max_bytes(super::pem::MAX_LEN).max_depth(6).max_values(256);
-const SET_LIMITS: JsonLimits = JsonLimits::new().max_bytes(256 * 1024).max_depth(8).max_values(8192);
+const SET_LIMITS: JsonLimits = JsonLimits::new().max_bytes(KeyMaterial::MAX_BYTES).max_depth(8).max_values(8192);
 const MAX_KID: usize = 256;
 
 impl Jwk {

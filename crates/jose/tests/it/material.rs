@@ -2,7 +2,8 @@
 
 use crate::shared::SIGNING;
 use bankrail_jose::{
-    DecryptionKey, KeyError, KeyMaterial, KeyOptions, KeySet, PrivateKey, SigningKey, UnusableKey, VerifyingKey,
+    DecryptionKey, KeyError, KeyFileError, KeyMaterial, KeyOptions, KeySet, PrivateKey, SigningKey, UnusableKey,
+    VerifyingKey,
 };
 use serde_json::{Value, json};
 
@@ -95,4 +96,32 @@ fn what_is_no_key_is_refused_by_what_it_looks_like() {
     let last = key.len() - 1;
     key[last] ^= 1;
     assert!(matches!(KeyMaterial::parse(&key), Err(KeyError::Inconsistent)), "{}", refused(&key));
+}
+
+#[test]
+fn a_file_gives_its_one_key_or_says_which_file_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("signing.pem");
+    let wrong = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let error = SigningKey::open(&path).unwrap_err();
+        assert!(error.to_string().starts_with(&path.display().to_string()), "{error}");
+        error
+    };
+    assert!(matches!(SigningKey::open(&path), Err(KeyFileError::Read { path: named, .. }) if named == path));
+    let public = SIGNING.verifying_key().to_spki_pem();
+    assert!(matches!(wrong(public.as_bytes()), KeyFileError::Key { source: KeyError::NotPrivate, .. }));
+    let jwk = |kid: &str| serde_json::from_str::<Value>(&SIGNING.clone().with_kid(kid).to_jwk()).unwrap();
+    let two = json!({ "keys": [jwk("a"), jwk("b")] }).to_string();
+    assert!(matches!(wrong(two.as_bytes()), KeyFileError::Several { found: 2, .. }));
+    let set = json!({ "keys": [jwk("a")] }).to_string();
+    let with_bytes = |bytes: usize| format!("{}{set}", " ".repeat(bytes - set.len()));
+    let error = wrong(with_bytes(256 * 1024 + 1).as_bytes());
+    let KeyFileError::Key { source: KeyError::Json(source), .. } = &error else { panic!("{error:?}") };
+    assert!(source.to_string().ends_with("found 262145"), "{source}");
+
+    std::fs::write(&path, with_bytes(256 * 1024)).unwrap();
+    assert_eq!(SigningKey::open(&path).unwrap().thumbprint(), SIGNING.thumbprint());
+    std::fs::write(&path, public).unwrap();
+    assert_eq!(VerifyingKey::open(&path).unwrap(), SIGNING.verifying_key());
 }
