@@ -3,7 +3,7 @@
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{CertificateError, ClientConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig, OtherError, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::error::Error;
 use std::sync::Arc;
@@ -79,6 +79,8 @@ pub enum TlsFault {
     Time,
     /// No trusted authority has issued the peer's certificate.
     Issuer,
+    /// The peer's certificate is that of an authority (`CA:TRUE`), which is none for a server.
+    Authority,
     /// The peer's certificate is refused for another reason.
     Certificate,
     /// What came is not TLS.
@@ -100,7 +102,13 @@ impl TlsFault {
                 | CertificateError::ExpiredContext { .. }
                 | CertificateError::NotValidYet
                 | CertificateError::NotValidYetContext { .. } => Self::Time,
-                CertificateError::UnknownIssuer => Self::Issuer,
+                // An authority of the same name with another key has not signed it.
+                CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::Issuer,
+                CertificateError::Other(OtherError(error))
+                    if error.downcast_ref() == Some(&webpki::Error::CaUsedAsEndEntity) =>
+                {
+                    Self::Authority
+                }
                 _ => Self::Certificate,
             },
             rustls::Error::InvalidMessage(_) => Self::NotTls,
@@ -116,6 +124,7 @@ impl TlsFault {
             Self::Name => "the certificate is for another name",
             Self::Time => "the certificate has expired or is not valid yet",
             Self::Issuer => "the certificate's authority is not trusted",
+            Self::Authority => "the certificate is that of an authority, not of a server",
             Self::Certificate => "the certificate is refused",
             Self::NotTls => "the answer is not TLS",
             Self::Refused => "TLS was refused by the other side",
@@ -131,6 +140,9 @@ impl TlsFault {
             Self::Time => "check the clock of this machine, and ask the service for its certificate",
             Self::Issuer => {
                 "name the service's certificate authority: `tls_roots`, `roots` in connection.toml, or --roots"
+            }
+            Self::Authority => {
+                "the service needs a certificate with basicConstraints CA:FALSE, issued by itself or an authority"
             }
             Self::Certificate => "ask the service for its certificate",
             Self::NotTls => "check that address and port are those of https",

@@ -2,8 +2,10 @@
 
 use crate::log::Log;
 use crate::provider::{API_KEY, KEY, Provider, Reply, start};
+use axum::Router;
 use bankrail_client::{Client, ClientOptions, Credentials, TlsRoots};
 use bankrail_client_assertion::CustomerCode;
+use bankrail_http::serve::{Server, ServerOptions, server_config};
 use bankrail_rate_limit::Policy;
 use bankrail_values::ManualClock;
 use std::sync::Arc;
@@ -27,8 +29,25 @@ async fn server(answer: &'static [u8], ends: bool) -> String {
     address.to_string()
 }
 
+/// A server over TLS whose certificate is the one of `openssl req -x509` without further options: an authority's.
+async fn server_with_the_certificate_of_an_authority() -> (String, String) {
+    let mut parameters = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = parameters.self_signed(&key).unwrap().pem();
+    let config = server_config(certificate.as_bytes(), key.serialize_pem().as_bytes()).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = Server::new(listener, config, Router::new(), ServerOptions::new());
+    tokio::spawn(server.run(std::future::pending()));
+    (format!("localhost:{port}"), certificate)
+}
+
 fn client(token_url: &str) -> Client {
-    let certificate = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap().cert.pem();
+    client_that_trusts(rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap().cert.pem(), token_url)
+}
+
+fn client_that_trusts(certificate: String, token_url: &str) -> Client {
     let options = ClientOptions::new()
         .danger_allow_http_on_loopback(token_url.starts_with("http://"))
         .tls_roots(TlsRoots::OnlyPem(certificate.into_bytes()))
@@ -45,7 +64,9 @@ async fn a_call_without_an_answer_says_at_what_it_failed_and_what_to_check() {
     let half = server(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{", false).await;
     let broken = server(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{", true).await;
     let plain = server(b"HTTP/1.1 400 Bad Request\r\n\r\n", true).await;
+    let (authority, certificate) = server_with_the_certificate_of_an_authority().await;
     for (url, phase, cause, advice) in [
+        (format!("https://{authority}/auth"), "tls", "that of an authority", "CA:FALSE"),
         ("https://nobody.invalid/auth".to_owned(), "name", "is not known", "check the name in the address"),
         ("http://127.0.0.1:9/auth".to_owned(), "connect", "was refused", "its address and port"),
         (format!("https://{plain}/auth"), "tls", "the answer is not TLS", "those of https"),
@@ -55,7 +76,9 @@ async fn a_call_without_an_answer_says_at_what_it_failed_and_what_to_check() {
         (format!("http://{broken}/auth"), "read", "was closed", "such as a proxy"),
     ] {
         let log = Log::start();
-        client(&url).tokens().token().await.unwrap_err();
+        let trusts_it = url.contains(&authority);
+        let client = if trusts_it { client_that_trusts(certificate.clone(), &url) } else { client(&url) };
+        client.tokens().token().await.unwrap_err();
         let text = log.text();
         let lines: Vec<&str> = text.lines().filter(|line| line.contains("no token")).collect();
         let [line] = lines[..] else { panic!("{url}: {text}") };
