@@ -33,6 +33,9 @@ pub struct ProbeStep {
     pub found: String,
     /// What to change; `None` if nothing has to be.
     pub advice: Option<Cow<'static, str>>,
+    /// Whether the service was asked. A token that is kept is not asked for again: whether key and audience are those
+    /// that the service expects is then not known.
+    pub was_tried: bool,
 }
 
 impl Probe {
@@ -49,13 +52,13 @@ impl Probe {
         let begun = exchange.now();
         match tokens.token().await {
             Ok(token) => {
-                steps.push(passed(
-                    "token",
-                    match exchange.now().saturating_since(token.asked_at).as_secs() {
-                        _ if token.asked_at >= begun => "there is a new one".to_owned(),
-                        age => format!("one of {age} s ago is kept; key and audience were not tried"),
-                    },
-                ));
+                steps.push(if token.asked_at >= begun {
+                    passed("token", "there is a new one")
+                } else {
+                    let age = exchange.now().saturating_since(token.asked_at).as_secs();
+                    let found = format!("one of {age} s ago is kept: key and audience were not tried");
+                    ProbeStep { was_tried: false, ..passed("token", found) }
+                });
                 steps.push(scopes(exchange, &token));
                 steps.push(statement(statements, account).await);
             }
@@ -68,6 +71,7 @@ impl Probe {
 impl fmt::Display for Probe {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.steps.iter().try_for_each(|step| match &step.advice {
+            None if !step.was_tried => writeln!(out, "?     {:<8}{}", step.name, step.found),
             None => writeln!(out, "ok    {:<8}{}", step.name, step.found),
             Some(advice) => writeln!(out, "FAIL  {:<8}{}: {advice}", step.name, step.found),
         })
@@ -75,11 +79,11 @@ impl fmt::Display for Probe {
 }
 
 fn passed(name: &'static str, found: impl Into<String>) -> ProbeStep {
-    ProbeStep { name, found: found.into(), advice: None }
+    ProbeStep { name, found: found.into(), advice: None, was_tried: true }
 }
 
 fn failed(name: &'static str, found: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> ProbeStep {
-    ProbeStep { name, found: found.into(), advice: Some(advice.into()) }
+    ProbeStep { name, found: found.into(), advice: Some(advice.into()), was_tried: true }
 }
 
 /// Asks for the metadata, and returns the audiences that it names; `None` if there was no answer. A service without

@@ -3,6 +3,7 @@
 use crate::provider::{Provider, Reply};
 use bankrail_client::{Probe, ProbeStep};
 use bankrail_rate_limit::Policy;
+use std::time::Duration;
 
 /// An answer under the client's own time.
 fn timely(status: u16, body: impl Into<Vec<u8>>) -> Reply {
@@ -20,15 +21,17 @@ fn step<'a>(probe: &'a Probe, name: &str) -> &'a ProbeStep {
 
 #[tokio::test]
 async fn a_free_way_takes_one_token_call_and_no_statement_call() {
-    let (provider, client, _) = Provider::client().await;
+    let (provider, client, clock) = Provider::client().await;
     let refused = || Reply::new(401, "");
     provider.statements(no_metadata()).statements([refused()]).tokens([Reply::token(1, 3600)]);
-    for _ in 0..2 {
+    for token in ["ok    token   there is a new one", "?     token   one of 1 s ago is kept"] {
         let probe = client.probe(None).await;
-        assert!(probe.passed(), "{probe}");
+        clock.advance(Duration::from_secs(1));
+        assert!(probe.passed() && probe.to_string().contains(token), "{probe}");
         let names: Vec<&str> = probe.steps.iter().map(|step| step.name).collect();
         assert_eq!(names, ["reach", "clock", "token", "scopes", "service"]);
-        assert!(probe.to_string().lines().all(|line| line.starts_with("ok    ")), "{probe}");
+        let fine = |line: &&str| line.starts_with("ok    ") || line.starts_with(token);
+        assert_eq!(probe.to_string().lines().filter(fine).count(), 5, "{probe}");
         provider.statements(no_metadata()).statements([refused()]);
     }
     assert_eq!(provider.token_calls().len(), 1);
