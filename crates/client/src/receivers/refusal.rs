@@ -151,8 +151,7 @@ impl Row {
         let Self { event, header, findings, pointer, encryption_kid, .. } = self;
         let (message_id, stage) = (message_id.map(tracing::field::display), self.stage.as_str());
         let (header, pointer, encryption_kid) = (header.as_deref(), pointer.as_deref(), encryption_kid.as_deref());
-        // The reason for refusing a message names its members, of which those that are known are in the pointer.
-        let reason = (self.stage != Stage::Message).then_some(&*self.reason);
+        let reason = &*self.reason;
         macro_rules! log {
             ($level:ident) => {
                 tracing::$level!(

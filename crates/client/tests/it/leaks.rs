@@ -260,6 +260,7 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
         "without an envelope",
         "not opened",
         "of a refused message",
+        "found query",
         "key is not available",
         "did not answer in time",
         "the inbox failed",

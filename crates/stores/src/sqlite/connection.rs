@@ -241,6 +241,12 @@ fn open_error(path: &Path, error: rusqlite::Error) -> SqliteOpenError {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => SqliteOpenError::NotADatabase { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SqliteOpenError::Locked { path },
+        // The operating system says why: a folder, no permission, no such folder.
+        Some(ErrorCode::CannotOpen) => {
+            let opened = std::fs::OpenOptions::new().read(true).write(true).open(&path);
+            let source = opened.err().map_or_else(|| error.into(), Into::into);
+            SqliteOpenError::Failed { path, source }
+        }
         _ => SqliteOpenError::Failed { path, source: error.into() },
     }
 }

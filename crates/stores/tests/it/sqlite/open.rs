@@ -2,6 +2,7 @@ use crate::engines::at;
 use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_stores::sqlite::{SqliteOpenError, SqliteOptions, SqliteStore};
 use std::error::Error;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 #[test]
@@ -87,9 +88,15 @@ async fn a_store_that_cannot_write_is_not_well() {
 }
 
 #[test]
-fn a_missing_folder_fails_with_its_cause() {
+fn a_file_that_cannot_be_opened_says_why() {
     let folder = tempfile::tempdir().unwrap();
-    let error = SqliteStore::open(folder.path().join("nowhere").join("bankrail.db"), Default::default()).unwrap_err();
-    assert!(matches!(error, SqliteOpenError::Failed { .. }), "{error:?}");
-    assert!(error.source().unwrap().to_string().contains("unable to open"), "{error:?}");
+    for (path, kind) in [
+        (folder.path().join("nowhere").join("bankrail.db"), ErrorKind::NotFound),
+        (folder.path().to_owned(), ErrorKind::IsADirectory),
+    ] {
+        let error = SqliteStore::open(&path, Default::default()).unwrap_err();
+        assert!(matches!(error, SqliteOpenError::Failed { .. }), "{error:?}");
+        let cause: &std::io::Error = error.source().unwrap().downcast_ref().unwrap();
+        assert_eq!(cause.kind(), kind);
+    }
 }
