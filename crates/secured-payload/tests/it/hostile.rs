@@ -253,3 +253,38 @@ proptest! {
         prop_assert_eq!(seen(&error), seen(&OpenError::Rejected));
     }
 }
+
+#[test]
+fn what_is_malformed_is_named_with_its_length() {
+    let keys = backends().next().unwrap();
+    let sealed = outsider::encrypt(outsider::HEADER, &signed(b"{}"));
+    let with = |part: usize, text: String| {
+        let mut parts: Vec<&str> = sealed.split('.').collect();
+        parts[part] = &text;
+        parts.join(".")
+    };
+    let bytes = |part, length| with(part, base64url::encode(&vec![7; length]));
+    let header = |json: &str| with(0, base64url::encode(json.as_bytes()));
+    let [lenient, strict] = [false, true].map(|cty| keys.opener_with(OpenOptions::new().require_cty(cty)));
+    for (opener, message, expected) in [
+        (&lenient, with(0, "!".into()), "expected the header in canonical base64url without padding"),
+        (&lenient, with(1, "!".into()), "expected the encrypted key in canonical base64url without padding"),
+        (&lenient, with(2, "!".into()), "expected the initialisation vector in canonical base64url without padding"),
+        (&lenient, with(3, "!".into()), "expected the ciphertext in canonical base64url without padding"),
+        (&lenient, with(4, "!".into()), "expected the authentication tag in canonical base64url without padding"),
+        (&lenient, bytes(1, 255), "expected as many bytes as the key's modulus as encrypted key, found 255 bytes"),
+        (&lenient, bytes(2, 15), "expected 16 bytes as initialisation vector, found 15 bytes"),
+        (&lenient, bytes(3, 0), "expected one or more blocks of 16 bytes as ciphertext, found 0 bytes"),
+        (&lenient, bytes(3, 17), "expected one or more blocks of 16 bytes as ciphertext, found 17 bytes"),
+        (&lenient, bytes(4, 33), "expected 32 bytes as authentication tag, found 33 bytes"),
+        (&strict, sealed.clone(), r#"expected a header member "cty", found none"#),
+        (
+            &lenient,
+            header(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","cty":"JWS"}"#),
+            r#"expected "JWT" as header member "cty", found "JWS""#,
+        ),
+    ] {
+        let error = opener.open(&message).unwrap_err();
+        assert_eq!(bankrail_values::causes(&error).to_string(), expected);
+    }
+}
