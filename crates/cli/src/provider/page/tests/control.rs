@@ -66,7 +66,9 @@ async fn a_message_is_shown_with_what_was_sent_and_answered_and_sent_again() {
     assert!(page.contains("<button name=\"do\" value=\"control resend --number {}\">"), "{page}");
     assert_eq!(press(&world, "do=control+resend+--number+{}&about=2").await, to("/outbox/2"));
     let page = world.page("/outbox/2").await;
-    for part in ["Requests and answers", "no connection to the receiver", "x-key: (masked)", "POST /hooks/"] {
+    for part in
+        ["Requests and answers", "Why no answer", "no connection to the receiver", "x-key: (masked)", "POST /hooks/"]
+    {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains("curl"), "a delivery is repeated by its button");
