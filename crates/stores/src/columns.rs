@@ -23,13 +23,30 @@ pub(crate) trait FromRow: Sized {
     fn read(row: &impl Columns) -> Result<Self, StoreError>;
 }
 
-/// The row of an engine, with its columns by name.
-pub(crate) trait Columns {
-    /// A number or a truth value.
+/// A row of SQLite or PostgreSQL, with its columns by name, for statements that both engines run. A value of another
+/// kind than it is read as is a corrupt record.
+pub trait Cells {
+    /// A number, or a truth value as 0 or 1.
+    ///
+    /// # Errors
+    /// [`StoreError`] for a value of another kind, or no such column.
     fn integer(&self, column: &str) -> Result<Option<i64>, StoreError>;
-    fn text(&self, column: &str) -> Result<Option<&str>, StoreError>;
-    fn blob(&self, column: &str) -> Result<Option<&[u8]>, StoreError>;
 
+    /// A text.
+    ///
+    /// # Errors
+    /// [`StoreError`] for a value of another kind, or no such column.
+    fn text(&self, column: &str) -> Result<Option<&str>, StoreError>;
+
+    /// Bytes.
+    ///
+    /// # Errors
+    /// [`StoreError`] for a value of another kind, or no such column.
+    fn blob(&self, column: &str) -> Result<Option<&[u8]>, StoreError>;
+}
+
+/// What the fields of records are read from.
+pub(crate) trait Columns: Cells {
     fn number<T: TryFrom<i64, Error: Into<Cause>>>(&self, column: &str) -> Result<T, StoreError> {
         there(column, self.integer(column)?)?.try_into().map_err(corrupt)
     }
@@ -64,6 +81,8 @@ pub(crate) trait Columns {
         there(column, self.blob(column)?)?.try_into().map_err(corrupt)
     }
 }
+
+impl<R: Cells> Columns for R {}
 
 fn there<T>(column: &str, value: Option<T>) -> Result<T, StoreError> {
     value.ok_or_else(|| corrupt(format!("expected a value in the column {column}, found none")))

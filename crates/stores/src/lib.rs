@@ -33,3 +33,5 @@ pub mod sqlite;
 
 #[cfg(all(feature = "rate-limit", any(feature = "postgres", feature = "redis")))]
 pub use clock::CounterClock;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use columns::Cells;

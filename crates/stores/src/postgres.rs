@@ -1,5 +1,5 @@
 //! Inbox, outbox, seen entries, histories, counters and cached tokens in PostgreSQL 12 or later, for several workers on
-//! several machines.
+//! several machines; also the tables of a bank's ledger and directory of customers.
 //!
 //! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again after they were
 //! lost. It needs a Tokio runtime.
@@ -7,12 +7,12 @@
 //! - Workers lease one after the other, and work at the same time. No worker waits for another's handler.
 //! - What a lease looks at depends neither on the backlog nor on what was delivered or handled before, also while some
 //!   other transaction, such as a dump, keeps old versions of rows in the tables.
-//! - [`InTransaction`] (features `mailbox` and `statement`) runs the same operations inside the caller's transaction,
-//!   on the caller's connection: a message is stored, enqueued or completed, and a page recorded, together with the
-//!   caller's rows, or not at all.
+//! - [`InTransaction`] runs the same operations inside the caller's transaction, on the caller's connection: a message
+//!   is stored, enqueued or completed, and a page recorded, together with the caller's rows, or not at all.
+//! - [`PostgresStore::transaction`] and [`PostgresStore::read`] run the caller's statements on the store's connections.
 //! - Isolation level, time-outs and the planner's switches are set once for each session, and statements are prepared
-//!   once: connect to the server itself, or through a pooler that keeps sessions. Work of the caller's is planned as by
-//!   default.
+//!   once: connect to the server itself, or through a pooler that keeps sessions. A `PostgresWork` of the caller's is
+//!   planned as by default.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
 //! - Message bodies are stored as they were received, in clear: protect the database like the data in it.
 //! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table ([`DatabaseError`]), because
@@ -47,7 +47,6 @@ mod schema;
 #[cfg(feature = "statement")]
 mod seen;
 mod session;
-#[cfg(any(feature = "mailbox", feature = "statement"))]
 mod transaction;
 #[allow(dead_code, unused_macros, unused_imports, reason = "not used with every feature")]
 mod values;
@@ -57,8 +56,10 @@ pub use counters::PostgresCounters;
 pub use error::DatabaseError;
 #[cfg(feature = "webhook")]
 pub use histories::PostgresHistories;
+pub use pool::Notifications;
+pub use transaction::InTransaction;
 #[cfg(any(feature = "mailbox", feature = "statement"))]
-pub use transaction::{InTransaction, PostgresWork, PostgresWorkFuture};
+pub use transaction::{PostgresWork, PostgresWorkFuture};
 #[cfg(feature = "mailbox")]
 pub use {inbox::PostgresInbox, outbox::PostgresOutbox};
 

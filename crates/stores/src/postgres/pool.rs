@@ -3,19 +3,20 @@
 use super::session::{Prepared, Session};
 use super::{DatabaseError, Fault};
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{Client, Config, Error, Socket, Transaction};
+use tokio_postgres::{AsyncMessage, Client, Config, Error, Socket, Transaction};
 
 type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send + 'a>>;
 
-/// Opens a connection and starts the task that drives it.
+/// Opens a connection and starts the task that drives it. Notifications that reach the connection are told to `tell`,
+/// several as one.
 trait Connect: Send + Sync {
-    fn connect(&self) -> Connecting<'_>;
+    fn connect(&self, tell: Option<mpsc::Sender<()>>) -> Connecting<'_>;
 }
 
 struct Connector<T> {
@@ -54,12 +55,19 @@ where
     T::TlsConnect: Send,
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
 {
-    fn connect(&self) -> Connecting<'_> {
+    fn connect(&self, tell: Option<mpsc::Sender<()>>) -> Connecting<'_> {
         Box::pin(async move {
-            let (client, connection) = self.config.connect(self.tls.clone()).await?;
+            let (client, mut connection) = self.config.connect(self.tls.clone()).await?;
             tokio::spawn(async move {
-                if let Err(error) = connection.await.map_err(DatabaseError::from) {
-                    tracing::warn!(%error, "a database connection was lost");
+                while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+                    match (message.map_err(DatabaseError::from), &tell) {
+                        (Ok(AsyncMessage::Notification(_)), Some(tell)) => drop(tell.try_send(())),
+                        (Ok(_), _) => {}
+                        (Err(error), _) => {
+                            tracing::warn!(%error, "a database connection was lost");
+                            break;
+                        }
+                    }
                 }
             });
             client.batch_execute(&self.settings).await?;
@@ -102,11 +110,19 @@ impl Pool {
         let connection = match idle {
             Some(connection) => connection,
             None => {
-                let client = self.connector.connect().await.map_err(|error| Fault::Connect(error.into()))?;
+                let client = self.connector.connect(None).await.map_err(|error| Fault::Connect(error.into()))?;
                 Connection { client, prepared: Prepared::default() }
             }
         };
         Ok(Pooled { connection, pool: self, _permit: permit })
+    }
+
+    /// A connection of its own, beside those of the pool, which listens on a channel.
+    pub(super) async fn listen(&self, channel: &str) -> Result<Notifications, Fault> {
+        let (tell, told) = mpsc::channel(1);
+        let client = self.connector.connect(Some(tell)).await.map_err(|error| Fault::Connect(error.into()))?;
+        client.batch_execute(&format!("LISTEN \"{}\"", channel.replace('"', "\"\""))).await?;
+        Ok(Notifications { told, _client: client })
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
@@ -118,6 +134,26 @@ impl fmt::Debug for Pool {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without the configuration, which holds the password.
         out.debug_struct("Pool").field("free", &self.permits.available_permits()).finish_non_exhaustive()
+    }
+}
+
+/// What a connection of its own hears on a channel (`LISTEN`), of
+/// [`PostgresStore::listen`](super::PostgresStore::listen). Dropping it closes the connection.
+pub struct Notifications {
+    told: mpsc::Receiver<()>,
+    _client: Client,
+}
+
+impl Notifications {
+    /// Waits for the next notification; several that came meanwhile are one. `None`: the connection was lost.
+    pub async fn next(&mut self) -> Option<()> {
+        self.told.recv().await
+    }
+}
+
+impl fmt::Debug for Notifications {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Notifications").finish_non_exhaustive()
     }
 }
 
@@ -139,6 +175,11 @@ impl Pooled<'_> {
     /// For an operation that is a transaction.
     pub(super) fn own(&self) -> Session<'_> {
         Session::own(&self.connection.client, &self.connection.prepared)
+    }
+
+    /// Sends a statement whose answer is no rows. Not prepared, so that what is sent after it runs after it.
+    pub(super) async fn batch(&self, sql: &str) -> Result<(), Error> {
+        self.connection.client.batch_execute(sql).await
     }
 
     /// Begins a transaction for a caller's work.

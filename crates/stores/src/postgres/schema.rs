@@ -11,10 +11,15 @@ const STEPS: &[&str] = &[
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
+    include_str!("schema/7.sql"),
 ];
 
-/// Held while the tables are brought up to date: several workers may start at once.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_schema', 0))";
+/// Held while the tables are brought up to date: several workers may start at once. The wait for another one, which may
+/// change millions of rows, is not bounded as that for other locks is.
+const LOCK: &str = "SELECT set_config('bankrail.lock_timeout', current_setting('lock_timeout'), true);
+    SET LOCAL lock_timeout = 0;
+    SELECT pg_advisory_xact_lock(hashtextextended('bankrail_schema', 0));
+    SELECT set_config('lock_timeout', current_setting('bankrail.lock_timeout'), true)";
 
 /// Brings the tables up to date in one transaction.
 pub(super) async fn migrate(client: &mut Pooled<'_>) -> Result<(), ConnectError> {

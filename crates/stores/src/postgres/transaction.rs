@@ -1,19 +1,30 @@
 //! The store's operations inside the caller's transaction.
 
-use super::pool::PLAN_FREELY;
+use super::pool::Notifications;
 use super::session::Session;
-use super::{DatabaseError, Fault, PostgresStore};
-use std::error::Error;
+use super::{Fault, PostgresStore};
+use bankrail_values::{StoreError, StoreErrorKind};
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
-use tokio_postgres::Transaction;
-use tokio_postgres::error::SqlState;
+use std::time::Duration;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Row, Transaction};
 
 #[cfg(feature = "mailbox")]
 mod mailbox;
 #[cfg(feature = "statement")]
 mod statement;
+#[cfg(any(feature = "mailbox", feature = "statement"))]
+mod work;
+
+#[cfg(any(feature = "mailbox", feature = "statement"))]
+pub use work::{PostgresWork, PostgresWorkFuture};
+
+/// Without a snapshot: each statement sees what was committed before it.
+const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+
+/// All statements see one state of the database.
+const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// The store inside the caller's transaction: operations take effect together with the caller's rows when the caller
 /// commits, or not at all.
@@ -42,19 +53,59 @@ mod statement;
 /// ```
 #[derive(Clone, Copy)]
 pub struct InTransaction<'a> {
-    transaction: &'a Transaction<'a>,
+    session: Session<'a>,
+    /// The maximum duration of a statement, if that of the whole is not bounded.
+    longest: Option<Duration>,
 }
 
 impl<'a> InTransaction<'a> {
     /// The store in this transaction.
     #[must_use]
     pub fn of(transaction: &'a Transaction<'a>) -> Self {
-        Self { transaction }
+        Self { session: Session::of_caller(transaction), longest: None }
     }
 
+    #[cfg(any(feature = "mailbox", feature = "statement"))]
     pub(super) fn session(&self) -> Session<'a> {
-        Session::of_caller(self.transaction)
+        self.session
     }
+
+    /// The rows of a statement on the caller's own tables, which names its parameters `$1`, `$2` and so on. In a
+    /// transaction of [`PostgresStore::transaction`] or [`PostgresStore::read`] it is prepared once for each
+    /// connection, and planned once for all parameters: by indexes.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn query(
+        &self,
+        sql: &'static str,
+        parameters: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<Vec<Row>, StoreError> {
+        self.bounded(self.session.query(sql, parameters)).await
+    }
+
+    /// Runs a statement as [`InTransaction::query`] does, and returns how many rows it has changed.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn execute(
+        &self,
+        sql: &'static str,
+        parameters: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<u64, StoreError> {
+        self.bounded(self.session.execute(sql, parameters)).await
+    }
+
+    async fn bounded<T>(&self, statement: impl Future<Output = Result<T, Fault>>) -> Result<T, StoreError> {
+        Ok(match self.longest {
+            None => statement.await?,
+            Some(longest) => tokio::time::timeout(longest, statement).await.map_err(late)??,
+        })
+    }
+}
+
+fn late(late: tokio::time::error::Elapsed) -> StoreError {
+    StoreError::new(StoreErrorKind::Timeout, late)
 }
 
 impl fmt::Debug for InTransaction<'_> {
@@ -63,94 +114,95 @@ impl fmt::Debug for InTransaction<'_> {
     }
 }
 
-/// The work of a transaction in PostgreSQL, of `TransactionalInbox::complete_with` (feature `mailbox`) and
-/// `TransactionalSeenEntries::record_with` (feature `statement`): an asynchronous function of an open
-/// [`tokio_postgres::Transaction`]. With [`InTransaction::of`] it can also use the store, for example enqueue messages.
-///
-/// After a failed statement the server accepts no further statements in the transaction: return the error. If a failure
-/// is expected, set a savepoint before the statement and roll back to it. Work that ignores the failure is undone.
-/// An error of the client that the work returns comes back as a [`DatabaseError`].
-///
-/// ```
-/// use bankrail_stores::postgres::PostgresWork;
-///
-/// let reference = "I-1".to_owned();
-/// let work = PostgresWork::new(|transaction| Box::pin(async move {
-///     transaction.execute("INSERT INTO paid (reference) VALUES ($1)", &[&reference]).await?;
-///     Ok(())
-/// }));
-/// # drop(work);
-/// ```
-pub struct PostgresWork(Box<WorkFunction>);
-
-type WorkError = Box<dyn Error + Send + Sync>;
-
-type WorkFunction = dyn for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send;
-
-/// What the function of a [`PostgresWork`] returns.
-pub type PostgresWorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send + 't>>;
-
-impl PostgresWork {
-    /// Work that is undone if it returns an error.
-    pub fn new(work: impl for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send + 'static) -> Self {
-        Self(Box::new(work))
-    }
-
-    /// Runs the work. The inner error says why its transaction must be rolled back.
-    async fn run(self, transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
-        let (planned, done) = tokio::join!(biased; transaction.batch_execute(PLAN_FREELY), (self.0)(transaction));
-        planned?;
-        match done {
-            Ok(()) => failed_before(transaction).await,
-            Err(error) => Ok(Err(match error.downcast::<tokio_postgres::Error>() {
-                Ok(error) => DatabaseError::from(*error).into(),
-                Err(error) => error,
-            })),
-        }
-    }
-}
-
 impl PostgresStore {
-    /// Runs the store's own part and then the work in one transaction, which is committed if the work succeeds. The own
-    /// part answers instead if the work must not run.
-    pub(super) async fn run_work<T>(
+    /// Runs `work` in a transaction of its own. Its statements take effect together, or not at all if it returns an
+    /// error. It is committed at the isolation level `READ COMMITTED`.
+    ///
+    /// The wait for a connection, the work and the commit share the maximum duration of one operation. After a failed
+    /// statement the server accepts no further ones: the work returns its error, and work that ignores it is undone.
+    ///
+    /// ```no_run
+    /// # async fn example(store: bankrail_stores::postgres::PostgresStore) -> Result<(), bankrail_values::StoreError> {
+    /// use bankrail_stores::postgres::tokio_postgres::types::Type;
+    /// use bankrail_values::StoreError;
+    ///
+    /// let paid = "INSERT INTO paid (reference) VALUES ($1)";
+    /// store.transaction(async |sql| sql.execute(paid, &[(&"I-1", Type::TEXT)]).await).await?;
+    /// # Ok::<(), StoreError>(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The error of `work`, or that of the store as one of the work.
+    pub async fn transaction<T, E: From<StoreError>>(
         &self,
-        own: impl AsyncFnOnce(Session<'_>) -> Result<Option<T>, Fault>,
-        work: PostgresWork,
-        outcome: impl FnOnce(Result<(), WorkError>) -> T,
-    ) -> Result<T, Fault> {
-        let mut client = self.client().await?;
-        let (transaction, prepared) = client.begin().await?;
-        let done = match own(Session::within(&transaction, prepared)).await? {
-            Some(instead) => Err(instead),
-            None => Ok(work.run(&transaction).await?),
+        work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        tokio::time::timeout(self.shared.timeout, self.run_alone(WRITE, None, work)).await.map_err(late)?
+    }
+
+    /// Runs `work`, which only reads, as [`PostgresStore::transaction`] does. All its statements see one state of the
+    /// database, with all that was committed before the first of them. A write is refused.
+    ///
+    /// # Errors
+    /// The error of `work`, or that of the store as one of the work.
+    pub async fn read<T, E: From<StoreError>>(
+        &self,
+        work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        tokio::time::timeout(self.shared.timeout, self.run_alone(READ, None, work)).await.map_err(late)?
+    }
+
+    /// Runs `work` as [`PostgresStore::transaction`] does, or if it only reads as [`PostgresStore::read`] does, where
+    /// it takes longer than an operation: the maximum duration holds for each statement. Locks are kept until its end.
+    ///
+    /// # Errors
+    /// The error of `work`, or that of the store as one of the work.
+    pub async fn run_long<T, E: From<StoreError>>(
+        &self,
+        only_reads: bool,
+        work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.run_alone(if only_reads { READ } else { WRITE }, Some(self.shared.timeout), work).await
+    }
+
+    async fn run_alone<T, E: From<StoreError>>(
+        &self,
+        begin: &'static str,
+        longest: Option<Duration>,
+        work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let failed = |fault: Fault| E::from(StoreError::from(fault));
+        let client = self.client().await.map_err(failed)?;
+        let transaction = InTransaction { session: client.own(), longest };
+        // The first statement of the work is sent without waiting for the answer.
+        let (begun, done) = tokio::join!(biased; client.batch(begin), work(&transaction));
+        begun.map_err(|error| failed(error.into()))?;
+        let ended = match &done {
+            // After a statement whose error the work ignored, the server would answer the commit without an error and
+            // roll back; this one fails then.
+            Ok(_) => transaction.bounded(transaction.session.commit_with([("SELECT 1", &[])])).await.map(drop),
+            Err(_) => transaction.bounded(async { Ok(client.batch("ROLLBACK").await?) }).await,
         };
-        if let Ok(Ok(())) = done {
-            transaction.commit().await?;
-            #[cfg(feature = "webhook")]
-            self.shared.committed.notify_waiters();
-        } else {
-            transaction.rollback().await?;
+        match (done, ended) {
+            (Ok(_), Err(error)) => Err(error.into()),
+            // The error of the work says more.
+            (Err(error), Err(_)) => Err(error),
+            (done, Ok(())) => {
+                client.give_back();
+                #[cfg(feature = "webhook")]
+                self.shared.committed.notify_waiters();
+                done
+            }
         }
-        client.give_back();
-        Ok(done.map_or_else(|instead| instead, outcome))
     }
-}
 
-/// Whether a statement failed and the work did not return its error. The server would then answer the commit without an
-/// error and roll back.
-async fn failed_before(transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
-    match transaction.batch_execute("SELECT 1").await {
-        Ok(()) => Ok(Ok(())),
-        Err(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) => {
-            Ok(Err("a statement of the work failed: expected the work to return its error or set a savepoint".into()))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-impl fmt::Debug for PostgresWork {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("PostgresWork").finish_non_exhaustive()
+    /// Listens on a channel, on a connection beside those of [`PostgresOptions::connections`](super::PostgresOptions).
+    /// The store itself notifies nobody.
+    ///
+    /// # Errors
+    /// [`StoreError`] if there is no connection within the maximum duration of an operation.
+    pub async fn listen(&self, channel: &'static str) -> Result<Notifications, StoreError> {
+        self.timed(self.shared.pool.listen(channel)).await
     }
 }

@@ -1,7 +1,7 @@
 //! Values on their way to statements and from rows.
 
 use super::{DatabaseError, Typed};
-use crate::columns::{Columns, corrupt};
+use crate::columns::{Cells, corrupt};
 use bankrail_values::StoreError;
 use std::error::Error;
 use tokio_postgres::Row;
@@ -65,7 +65,7 @@ pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-impl Columns for Row {
+impl Cells for Row {
     fn integer(&self, column: &str) -> Result<Option<i64>, StoreError> {
         Ok(get::<Option<Integer>>(self, column)?.map(|Integer(number)| number))
     }

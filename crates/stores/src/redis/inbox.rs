@@ -2,7 +2,7 @@
 
 use super::script::{RedisUrlError, Script, manager, within};
 use crate::UNREADABLE;
-use crate::columns::{Columns, corrupt, readable};
+use crate::columns::{Cells, corrupt, readable};
 use bankrail_mailbox::{
     EntryId, Inbox, InboxCounts, InboxEntry, InboxUpdate, Incoming, Kind, Lease, LeaseOwner, OpaqueBytes,
     ReceiveOutcome,
@@ -290,7 +290,7 @@ const FIELDS: [&str; 11] = [
 /// An entry as the script returns it. Numbers are text.
 struct Fields(Vec<Option<Vec<u8>>>);
 
-impl Columns for Fields {
+impl Cells for Fields {
     fn integer(&self, column: &str) -> Result<Option<i64>, StoreError> {
         self.text(column)?.map(|text| text.parse().map_err(corrupt)).transpose()
     }

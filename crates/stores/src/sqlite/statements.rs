@@ -1,7 +1,7 @@
 //! Statements, and operations of the store traits that consist of them.
 
 use super::connection::Fault;
-use crate::columns::{Columns, FromRow, corrupt};
+use crate::columns::{Cells, FromRow, corrupt};
 use bankrail_values::{StoreError, Timestamp};
 use rusqlite::{Connection, Params, Row};
 
@@ -20,7 +20,7 @@ macro_rules! operations {
 }
 pub(super) use operations;
 
-impl Columns for Row<'_> {
+impl Cells for Row<'_> {
     fn integer(&self, column: &str) -> Result<Option<i64>, StoreError> {
         self.get(column).map_err(super::store_error)
     }

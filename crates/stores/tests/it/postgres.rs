@@ -12,6 +12,7 @@ use bankrail_values::StoreErrorKind;
 use std::error::Error;
 use std::time::Duration;
 
+mod callers;
 mod load;
 mod migration;
 mod operators;

@@ -1,0 +1,103 @@
+//! Work that the store runs in a transaction of its own.
+
+use crate::postgres::pool::PLAN_FREELY;
+use crate::postgres::session::Session;
+use crate::postgres::{DatabaseError, Fault, PostgresStore};
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use tokio_postgres::Transaction;
+use tokio_postgres::error::SqlState;
+
+/// The work of a transaction in PostgreSQL, of `TransactionalInbox::complete_with` (feature `mailbox`) and
+/// `TransactionalSeenEntries::record_with` (feature `statement`): an asynchronous function of an open
+/// [`tokio_postgres::Transaction`]. With [`InTransaction::of`] it can also use the store, for example enqueue messages.
+///
+/// After a failed statement the server accepts no further statements in the transaction: return the error. If a failure
+/// is expected, set a savepoint before the statement and roll back to it. Work that ignores the failure is undone.
+/// An error of the client that the work returns comes back as a [`DatabaseError`].
+///
+/// ```
+/// use bankrail_stores::postgres::PostgresWork;
+///
+/// let reference = "I-1".to_owned();
+/// let work = PostgresWork::new(|transaction| Box::pin(async move {
+///     transaction.execute("INSERT INTO paid (reference) VALUES ($1)", &[&reference]).await?;
+///     Ok(())
+/// }));
+/// # drop(work);
+/// ```
+pub struct PostgresWork(Box<WorkFunction>);
+
+type WorkError = Box<dyn Error + Send + Sync>;
+
+type WorkFunction = dyn for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send;
+
+/// What the function of a [`PostgresWork`] returns.
+pub type PostgresWorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send + 't>>;
+
+impl PostgresWork {
+    /// Work that is undone if it returns an error.
+    pub fn new(work: impl for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send + 'static) -> Self {
+        Self(Box::new(work))
+    }
+
+    /// Runs the work. The inner error says why its transaction must be rolled back.
+    async fn run(self, transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
+        let (planned, done) = tokio::join!(biased; transaction.batch_execute(PLAN_FREELY), (self.0)(transaction));
+        planned?;
+        match done {
+            Ok(()) => failed_before(transaction).await,
+            Err(error) => Ok(Err(match error.downcast::<tokio_postgres::Error>() {
+                Ok(error) => DatabaseError::from(*error).into(),
+                Err(error) => error,
+            })),
+        }
+    }
+}
+
+impl PostgresStore {
+    /// Runs the store's own part and then the work in one transaction, which is committed if the work succeeds. The own
+    /// part answers instead if the work must not run.
+    pub(in crate::postgres) async fn run_work<T>(
+        &self,
+        own: impl AsyncFnOnce(Session<'_>) -> Result<Option<T>, Fault>,
+        work: PostgresWork,
+        outcome: impl FnOnce(Result<(), WorkError>) -> T,
+    ) -> Result<T, Fault> {
+        let mut client = self.client().await?;
+        let (transaction, prepared) = client.begin().await?;
+        let done = match own(Session::within(&transaction, prepared)).await? {
+            Some(instead) => Err(instead),
+            None => Ok(work.run(&transaction).await?),
+        };
+        if let Ok(Ok(())) = done {
+            transaction.commit().await?;
+            #[cfg(feature = "webhook")]
+            self.shared.committed.notify_waiters();
+        } else {
+            transaction.rollback().await?;
+        }
+        client.give_back();
+        Ok(done.map_or_else(|instead| instead, outcome))
+    }
+}
+
+/// Whether a statement failed and the work did not return its error. The server would then answer the commit without an
+/// error and roll back.
+async fn failed_before(transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
+    match transaction.batch_execute("SELECT 1").await {
+        Ok(()) => Ok(Ok(())),
+        Err(error) if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) => {
+            Ok(Err("a statement of the work failed: expected the work to return its error or set a savepoint".into()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl fmt::Debug for PostgresWork {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("PostgresWork").finish_non_exhaustive()
+    }
+}
