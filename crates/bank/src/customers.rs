@@ -3,7 +3,8 @@
 //! - [`CustomerRecord`] is everything that is arranged with one customer: code, public keys, scopes, API keys, limits,
 //!   accounts and webhook endpoints. [`CustomerBook`] is all customers, validated together.
 //! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](bankrail_service::Directory) from a folder of TOML files,
-//!   and [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file.
+//!   [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file, and [`PostgresDirectory`] (feature `postgres`) one
+//!   in PostgreSQL.
 //! - [`DirectoryFollower`] applies limits, webhook endpoints and accounts wherever they are used, and follows changes.
 //!
 //! A customer who is removed is refused with the next call, also one who still has a valid access token, because both
@@ -13,6 +14,8 @@ mod account;
 mod api_key;
 mod book;
 mod check;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod directory;
 mod endpoint;
 mod fault;
 #[cfg(feature = "toml")]
@@ -22,14 +25,18 @@ mod folder;
 mod follower;
 mod limit;
 mod record;
-#[cfg(feature = "sqlite")]
-mod sqlite;
 #[cfg(feature = "toml")]
 mod text;
 
 pub use self::account::AccountRegistrar;
 pub use self::api_key::ApiKeyRecord;
 pub use self::book::CustomerBook;
+#[cfg(feature = "postgres")]
+pub use self::directory::PostgresDirectory;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use self::directory::{CustomerChangeError, SqlDirectory, SqlDirectoryOptions};
+#[cfg(feature = "sqlite")]
+pub use self::directory::{SqliteDirectory, SqliteDirectoryOptions};
 pub use self::endpoint::EndpointRecord;
 pub use self::fault::{CustomerFault, CustomerProblem, CustomersError, Place, RecordPart};
 #[cfg(feature = "toml")]
@@ -37,5 +44,3 @@ pub use self::folder::{CustomerFolder, CustomerFolderOptions};
 pub use self::follower::{CustomerSource, DirectoryFollower};
 pub use self::limit::{LimitOverride, LimitOverrideError};
 pub use self::record::CustomerRecord;
-#[cfg(feature = "sqlite")]
-pub use self::sqlite::{CustomerChangeError, SqliteDirectory, SqliteDirectoryOptions};

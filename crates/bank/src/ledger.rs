@@ -1,4 +1,4 @@
-//! A ledger in a SQLite file.
+//! A ledger in a store: SQLite or PostgreSQL.
 
 mod account;
 mod book;
@@ -15,16 +15,29 @@ pub use look::LedgerAccount;
 
 use super::Booking;
 use crate::customers::AccountRegistrar;
-use crate::sql::{corrupt, run};
+#[cfg(feature = "sqlite")]
+use crate::sql::now;
+use crate::sql::{Engine, corrupt, whole};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{Ledger, LedgerAnswer, LedgerEntry, PageEntry, RegisteredAccount, ReportDay, StatementQuery};
 use bankrail_statement::AccountId;
-use bankrail_stores::sqlite::rusqlite::Connection;
-use bankrail_stores::sqlite::{SqliteStore, Transaction, TransactionError};
+#[cfg(feature = "postgres")]
+use bankrail_stores::postgres::{InTransaction, PostgresStore};
+#[cfg(feature = "sqlite")]
+use bankrail_stores::sqlite::{SqliteStore, Transaction};
 use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
 use std::sync::{Arc, OnceLock};
 
-/// A [`Ledger`] in a [`SqliteStore`]: accounts, the customers that may ask for them, balances and booked entries.
+/// A [`Ledger`] in a SQLite file, beside the other records of a [`SqliteStore`].
+#[cfg(feature = "sqlite")]
+pub type SqliteLedger = SqlLedger<SqliteStore>;
+
+/// A [`Ledger`] in PostgreSQL, beside the other records of a [`PostgresStore`], for instances on several machines.
+#[cfg(feature = "postgres")]
+pub type PostgresLedger = SqlLedger<PostgresStore>;
+
+/// A [`Ledger`] in a store, as [`SqliteLedger`] and [`PostgresLedger`]: accounts, the customers that may ask for them,
+/// balances and booked entries.
 ///
 /// - An account has one balance. Each entry changes it in the step that books the entry; it may fall below zero.
 ///   Amounts are exact decimals.
@@ -38,9 +51,13 @@ use std::sync::{Arc, OnceLock};
 ///   one for ten or eleven hours a day. Once a provider is made over the ledger or a clone of it, a booking of another
 ///   day is warned about, or refused, as
 ///   [`booking_day_policy`](bankrail_service::ProviderOptions::booking_day_policy) says.
-/// - [`SqliteLedger::register`] says which customers may ask for which accounts.
+/// - [`SqlLedger::register`] says which customers may ask for which accounts.
+/// - In PostgreSQL a booking waits for other transactions that book on the same account, so that entries are seen in
+///   the order of their numbers, and a page is of one state of the database. Book on several accounts in the order of
+///   their identifiers: of two transactions that wait for each other, the server ends one with an error.
 ///
-/// ```
+#[cfg_attr(feature = "sqlite", doc = "```")]
+#[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use bankrail_bank::{Booked, Booking, BookingKind, SqliteLedger};
@@ -61,22 +78,29 @@ use std::sync::{Arc, OnceLock};
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct SqliteLedger {
-    store: SqliteStore,
+pub struct SqlLedger<S> {
+    store: S,
     /// The day of the reports of the first provider over this ledger.
     report_day: Arc<OnceLock<ReportDay>>,
 }
 
-impl SqliteLedger {
+impl<S> SqlLedger<S> {
     /// The most accounts that are listed at once.
     pub const MAX_LISTED: u32 = 1000;
 
     /// The ledger in this store.
     #[must_use]
-    pub fn new(store: SqliteStore) -> Self {
+    pub fn new(store: S) -> Self {
         Self { store, report_day: Arc::default() }
     }
 
+    fn follow(&self, day: &ReportDay) {
+        // The first provider's.
+        let _ = self.report_day.set(day.clone());
+    }
+}
+
+impl<S: Engine> SqlLedger<S> {
     /// Opens an account with its opening balance, which may be negative. False if there is one already; its balance
     /// stays as it is.
     ///
@@ -85,7 +109,7 @@ impl SqliteLedger {
     /// more digits than a statement can carry, or a failure of the store.
     pub async fn open_account(&self, account: &AccountId, opening: Money) -> Result<bool, AccountError> {
         let account = account.clone();
-        self.write(move |transaction| account::open(transaction.connection(), &account, opening)).await
+        self.store.write(async move |connection| account::open(connection, &account, opening).await).await
     }
 
     /// The balance of an account; `None` without such an account.
@@ -102,18 +126,21 @@ impl SqliteLedger {
     /// [`StoreError`] if the store fails.
     pub async fn account(&self, account: &AccountId) -> Result<Option<LedgerAccount>, StoreError> {
         let account = account.clone();
-        self.read(move |connection| account::find(connection, &account)?.map(LedgerAccount::try_from).transpose()).await
+        let find = async move |connection: &S::Connection<'_>| {
+            account::find(connection, &account).await?.map(LedgerAccount::try_from).transpose()
+        };
+        self.store.read(find).await
     }
 
     /// The accounts by their identifiers, from the first one after `after` on, also those that are registered for no
-    /// customer: at most `most`, and [`SqliteLedger::MAX_LISTED`].
+    /// customer: at most `most`, and [`SqlLedger::MAX_LISTED`].
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
     pub async fn accounts(&self, after: Option<&AccountId>, most: u32) -> Result<Vec<LedgerAccount>, StoreError> {
         // No identifier is empty.
         let after = after.map_or_else(String::new, ToString::to_string);
-        self.read(move |connection| look::list(connection, &after, most.min(Self::MAX_LISTED))).await
+        self.store.read(async move |connection| look::list(connection, &after, most.min(Self::MAX_LISTED)).await).await
     }
 
     /// The last day before `before`, or the last one of all, on which something was booked on an account; `None`
@@ -123,7 +150,7 @@ impl SqliteLedger {
     /// [`StoreError`] if the store fails.
     pub async fn last_day(&self, account: &AccountId, before: Option<Date>) -> Result<Option<Date>, StoreError> {
         let account = account.clone();
-        self.read(move |connection| look::last_day(connection, &account, before)).await
+        self.store.read(async move |connection| look::last_day(connection, &account, before).await).await
     }
 
     /// Replaces the accounts that a customer may ask for. An account that the ledger does not have is opened with a
@@ -137,20 +164,7 @@ impl SqliteLedger {
         accounts: Vec<(AccountId, RegisteredAccount)>,
     ) -> Result<(), RegisterError> {
         let customer = customer.clone();
-        self.write(move |transaction| Self::register_within(transaction, &customer, &accounts)).await
-    }
-
-    /// As [`SqliteLedger::register`], within the caller's transaction.
-    ///
-    /// # Errors
-    /// [`RegisterError`], and then nothing is changed.
-    pub fn register_within(
-        transaction: &Transaction<'_>,
-        customer: &CustomerCode,
-        accounts: &[(AccountId, RegisteredAccount)],
-    ) -> Result<(), RegisterError> {
-        let connection = transaction.connection();
-        whole(connection, || account::register(connection, customer, accounts))
+        self.store.write(async move |connection| account::register(connection, &customer, &accounts).await).await
     }
 
     /// Books what happened on an account: adds the entry and changes the balance.
@@ -161,21 +175,7 @@ impl SqliteLedger {
     /// # Errors
     /// [`BookError`], and then nothing is changed.
     pub async fn book(&self, account: &AccountId, booking: &Booking) -> Result<Booked, BookError> {
-        let (ledger, account, booking) = (self.clone(), account.clone(), booking.clone());
-        self.write(move |transaction| ledger.book_within(transaction, &account, &booking)).await
-    }
-
-    /// As [`SqliteLedger::book`], within the caller's transaction: the entry is booked if the transaction commits.
-    ///
-    /// # Errors
-    /// [`BookError`], and then nothing is changed.
-    pub fn book_within(
-        &self,
-        transaction: &Transaction<'_>,
-        account: &AccountId,
-        booking: &Booking,
-    ) -> Result<Booked, BookError> {
-        self.book_entry_within(transaction, account, &booking.to_entry()?, booking.idempotency_key())
+        self.book_entry(account, &booking.to_entry()?, booking.idempotency_key()).await
     }
 
     /// Books an entry as it is, with all the details that it has. It must be booked (`Sts`), have a booking day, and be
@@ -191,11 +191,61 @@ impl SqliteLedger {
         entry: &LedgerEntry,
         key: Option<&str>,
     ) -> Result<Booked, BookError> {
-        let (ledger, account, entry, key) = (self.clone(), account.clone(), entry.clone(), key.map(str::to_owned));
-        self.write(move |transaction| ledger.book_entry_within(transaction, &account, &entry, key.as_deref())).await
+        let (account, entry, key) = (account.clone(), entry.clone(), key.map(str::to_owned));
+        let report_day = Arc::clone(&self.report_day);
+        let book = async move |connection: &S::Connection<'_>| {
+            book::book(connection, &account, &entry, key.as_deref(), report_day.get()).await
+        };
+        self.store.write(book).await
+    }
+}
+
+impl<S: Engine> SqlLedger<S> {
+    async fn page(&self, query: StatementQuery) -> Result<LedgerAnswer, StoreError> {
+        match self.store.read(async move |connection| page::page(connection, &query).await).await? {
+            // An earlier version booked an entry of the page: only reading shows whether it is whole. Not on the
+            // store's thread, nor on one of the asynchronous runtime's.
+            (LedgerAnswer::Page(mut page), true) => {
+                let entries = std::mem::take(&mut page.entries).into_iter();
+                let read =
+                    move || entries.map(|entry| entry.read().map(PageEntry::Model)).collect::<Result<Vec<_>, _>>();
+                page.entries = tokio::task::spawn_blocking(read).await.map_err(corrupt)??;
+                Ok(LedgerAnswer::Page(page))
+            }
+            (answer, _) => Ok(answer),
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl SqlLedger<SqliteStore> {
+    /// As [`SqlLedger::register`], within the caller's transaction.
+    ///
+    /// # Errors
+    /// [`RegisterError`], and then nothing is changed.
+    pub fn register_within(
+        transaction: &Transaction<'_>,
+        customer: &CustomerCode,
+        accounts: &[(AccountId, RegisteredAccount)],
+    ) -> Result<(), RegisterError> {
+        let register = async |connection: &_| account::register(connection, customer, accounts).await;
+        now(whole(transaction.connection(), register))
     }
 
-    /// As [`SqliteLedger::book_entry`], within the caller's transaction.
+    /// As [`SqlLedger::book`], within the caller's transaction: the entry is booked if the transaction commits.
+    ///
+    /// # Errors
+    /// [`BookError`], and then nothing is changed.
+    pub fn book_within(
+        &self,
+        transaction: &Transaction<'_>,
+        account: &AccountId,
+        booking: &Booking,
+    ) -> Result<Booked, BookError> {
+        self.book_entry_within(transaction, account, &booking.to_entry()?, booking.idempotency_key())
+    }
+
+    /// As [`SqlLedger::book_entry`], within the caller's transaction.
     ///
     /// # Errors
     /// [`BookError`], and then nothing is changed.
@@ -206,80 +256,95 @@ impl SqliteLedger {
         entry: &LedgerEntry,
         key: Option<&str>,
     ) -> Result<Booked, BookError> {
-        let connection = transaction.connection();
-        whole(connection, || {
-            let found = account::find(connection, account)?.ok_or(BookError::UnknownAccount)?;
-            book::book(connection, &found, entry, key, self.report_day.get())
-        })
+        let book = async |connection: &_| book::book(connection, account, entry, key, self.report_day.get()).await;
+        now(whole(transaction.connection(), book))
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl SqlLedger<PostgresStore> {
+    /// As [`SqlLedger::register`], within the caller's transaction. Others that register accounts of the customer wait
+    /// for its end.
+    ///
+    /// # Errors
+    /// [`RegisterError`], and then nothing is changed. After [`StoreError`] the transaction is void.
+    pub async fn register_within(
+        transaction: InTransaction<'_>,
+        customer: &CustomerCode,
+        accounts: &[(AccountId, RegisteredAccount)],
+    ) -> Result<(), RegisterError> {
+        let register = async |connection: &_| account::register(connection, customer, accounts).await;
+        whole(&transaction, register).await
     }
 
-    async fn write<T, E>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-    {
-        self.store.transaction(work).await.map_err(TransactionError::into_error)
-    }
-
-    async fn read<T: Send + 'static>(
+    /// As [`SqlLedger::book`], within the caller's transaction: the entry is booked if the transaction commits. Others
+    /// that book on the account wait for its end.
+    ///
+    /// # Errors
+    /// [`BookError`], and then nothing is changed. After [`StoreError`] the transaction is void.
+    pub async fn book_within(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.store.read(work).await.map_err(TransactionError::into_error)
+        transaction: InTransaction<'_>,
+        account: &AccountId,
+        booking: &Booking,
+    ) -> Result<Booked, BookError> {
+        self.book_entry_within(transaction, account, &booking.to_entry()?, booking.idempotency_key()).await
+    }
+
+    /// As [`SqlLedger::book_entry`], within the caller's transaction.
+    ///
+    /// # Errors
+    /// [`BookError`], and then nothing is changed. After [`StoreError`] the transaction is void.
+    pub async fn book_entry_within(
+        &self,
+        transaction: InTransaction<'_>,
+        account: &AccountId,
+        entry: &LedgerEntry,
+        key: Option<&str>,
+    ) -> Result<Booked, BookError> {
+        // What fails after the first change is a statement, and then the transaction is void.
+        book::book(&transaction, account, entry, key, self.report_day.get()).await
     }
 }
 
-impl Ledger for SqliteLedger {
-    fn follow_report_day(&self, day: &ReportDay) {
-        // The first provider's.
-        let _ = self.report_day.set(day.clone());
-    }
-
-    fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
-        let query = query.clone();
-        Box::pin(async move {
-            match self.read(move |connection| page::page(connection, &query)).await? {
-                // An earlier version booked an entry of the page: only reading shows whether it is whole. Not on the
-                // store's thread, nor on one of the asynchronous runtime's.
-                (LedgerAnswer::Page(mut page), true) => {
-                    let entries = std::mem::take(&mut page.entries).into_iter();
-                    let read =
-                        move || entries.map(|entry| entry.read().map(PageEntry::Model)).collect::<Result<Vec<_>, _>>();
-                    page.entries = tokio::task::spawn_blocking(read).await.map_err(corrupt)??;
-                    Ok(LedgerAnswer::Page(page))
-                }
-                (answer, _) => Ok(answer),
+/// What needs to know of each engine that its work may go on on another thread.
+macro_rules! traits {
+    ($($(#[$feature:meta])* $Store:ty)*) => { $(
+        $(#[$feature])*
+        impl Ledger for SqlLedger<$Store> {
+            fn follow_report_day(&self, day: &ReportDay) {
+                self.follow(day);
             }
-        })
-    }
+
+            fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
+                Box::pin(self.page(query.clone()))
+            }
+        }
+
+        /// Accounts that the ledger cannot have, such as one in another currency than before, are a
+        /// [conflict](StoreErrorKind::Conflict).
+        $(#[$feature])*
+        impl AccountRegistrar for SqlLedger<$Store> {
+            fn register(
+                &self,
+                customer: CustomerCode,
+                accounts: Vec<(AccountId, RegisteredAccount)>,
+            ) -> StoreFuture<'_, ()> {
+                Box::pin(async move {
+                    Self::register(self, &customer, accounts).await.map_err(|error| match error {
+                        RegisterError::Store(error) => error,
+                        wrong => StoreError::new(StoreErrorKind::Conflict, wrong),
+                    })
+                })
+            }
+        }
+    )* };
 }
 
-/// Accounts that the ledger cannot have, such as one in another currency than before, are a
-/// [conflict](StoreErrorKind::Conflict).
-impl AccountRegistrar for SqliteLedger {
-    fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            Self::register(self, &customer, accounts).await.map_err(|error| match error {
-                RegisterError::Store(error) => error,
-                wrong => StoreError::new(StoreErrorKind::Conflict, wrong),
-            })
-        })
-    }
+traits! {
+    #[cfg(feature = "sqlite")] SqliteStore
+    #[cfg(feature = "postgres")] PostgresStore
 }
 
-/// Runs a piece of a transaction whose effects stay together, whatever the caller does after an error.
-fn whole<T, E: From<StoreError>>(connection: &Connection, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    run(connection, "SAVEPOINT bankrail_ledger", [])?;
-    let done = work();
-    if done.is_err() {
-        // Fails when SQLite has rolled the whole transaction back by itself. The first error says why.
-        let _ = run(connection, "ROLLBACK TO bankrail_ledger", [])
-            .and_then(|_| run(connection, "RELEASE bankrail_ledger", []));
-        return done;
-    }
-    run(connection, "RELEASE bankrail_ledger", [])?;
-    done
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "sqlite"))]
 mod tests;

@@ -4,9 +4,9 @@
 
 mod booking;
 mod customers;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod ledger;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod sql;
 
 pub use booking::{Booking, BookingError, BookingKind, BookingKindError, BookingMember};
@@ -14,12 +14,19 @@ pub use customers::{
     AccountRegistrar, ApiKeyRecord, CustomerBook, CustomerFault, CustomerProblem, CustomerRecord, CustomerSource,
     CustomersError, DirectoryFollower, EndpointRecord, LimitOverride, LimitOverrideError, Place, RecordPart,
 };
-#[cfg(feature = "sqlite")]
-pub use customers::{CustomerChangeError, SqliteDirectory, SqliteDirectoryOptions};
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use customers::{CustomerChangeError, SqlDirectory, SqlDirectoryOptions};
 #[cfg(feature = "toml")]
 pub use customers::{CustomerFolder, CustomerFolderOptions};
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{
     AccountError, BookError, Booked, LedgerAccount, LoadError, LoadOptions, Loaded, RegisterError, ReportError,
-    RowError, SqliteLedger,
+    RowError, SqlLedger,
+};
+#[cfg(feature = "postgres")]
+pub use {customers::PostgresDirectory, ledger::PostgresLedger};
+#[cfg(feature = "sqlite")]
+pub use {
+    customers::{SqliteDirectory, SqliteDirectoryOptions},
+    ledger::SqliteLedger,
 };

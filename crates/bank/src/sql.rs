@@ -1,47 +1,219 @@
-//! Statements of SQLite, each prepared once.
+//! Statements that both engines run, each prepared once, and the transactions that they run in.
+//!
+//! A statement names its parameters `$1`, `$2` and so on. What is written over [`Sql`] is asynchronous for PostgreSQL;
+//! on SQLite no statement waits, and the store's thread runs it to its end.
 
-use bankrail_stores::sqlite::rusqlite::types::FromSql;
-use bankrail_stores::sqlite::rusqlite::{Connection, Params, Row};
-use bankrail_stores::sqlite::store_error;
-use bankrail_values::{StoreError, StoreErrorKind};
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
-/// Runs a statement, and returns how many rows it has changed.
-pub(crate) fn run(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, StoreError> {
-    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
-    statement.execute(parameters).map_err(store_error)
+#[cfg(feature = "sqlite")]
+pub(crate) use sqlite::now;
+
+use bankrail_stores::Cells;
+use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// Where statements run: a transaction of an engine.
+#[allow(unnameable_types, reason = "only the two engines have it")]
+pub trait Sql {
+    /// Whether other transactions write at the same time: what is read to be changed must be locked, and others are
+    /// told.
+    const SHARED: bool;
+
+    /// Runs a statement, and returns how many rows it has changed.
+    #[allow(async_fn_in_trait, reason = "not for others")]
+    async fn run(&self, sql: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError>;
+
+    /// Reads the rows of a query until `read` has enough.
+    #[allow(async_fn_in_trait, reason = "not for others")]
+    async fn read_each(
+        &self,
+        sql: &'static str,
+        values: &[Value<'_>],
+        read: impl FnMut(&dyn Cells) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<(), StoreError>;
 }
 
+/// A store that a ledger and a directory can be in: [`SqliteStore`](bankrail_stores::sqlite::SqliteStore) or
+/// [`PostgresStore`](bankrail_stores::postgres::PostgresStore). Work takes effect as a whole, or not at all if it
+/// returns an error.
+#[allow(unnameable_types, reason = "only the two engines have it")]
+pub trait Engine: Clone + fmt::Debug + Send + Sync + 'static {
+    /// A transaction.
+    type Connection<'a>: Sql;
+
+    /// Runs work that writes.
+    #[allow(async_fn_in_trait, reason = "not for others")]
+    async fn write<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>;
+
+    /// Runs work that writes much, or reads from a file meanwhile.
+    #[allow(async_fn_in_trait, reason = "not for others")]
+    async fn write_long<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>;
+
+    /// Runs work that only reads, and sees one state of the store.
+    #[allow(async_fn_in_trait, reason = "not for others")]
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError>;
+
+    /// Runs work that reads much.
+    #[allow(async_fn_in_trait, reason = "not for others")]
+    async fn read_long<T: Send + 'static>(
+        &self,
+        work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError>;
+}
+
+/// The value of a parameter.
+#[derive(Clone, Copy)]
+#[allow(unnameable_types, missing_debug_implementations, clippy::exhaustive_enums, reason = "only for the two engines")]
+pub enum Value<'a> {
+    /// A number or none.
+    Integer(Option<i64>),
+    /// A truth value.
+    Bool(bool),
+    /// A text or none.
+    Text(Option<&'a str>),
+    /// Bytes.
+    Blob(&'a [u8]),
+}
+
+/// States what becomes which value.
+macro_rules! from {
+    ($($of:ty => |$value:ident| $to:expr;)*) => { $(
+        impl<'a> From<$of> for Value<'a> {
+            fn from($value: $of) -> Self {
+                $to
+            }
+        }
+    )* };
+}
+
+from! {
+    i64 => |number| Self::Integer(Some(number));
+    u32 => |number| Self::Integer(Some(number.into()));
+    Option<u32> => |number| Self::Integer(number.map(Into::into));
+    Option<Timestamp> => |instant| Self::Integer(instant.map(Timestamp::unix_millis));
+    bool => |is| Self::Bool(is);
+    &'a str => |text| Self::Text(Some(text));
+    &'a String => |text| Self::Text(Some(text));
+    Option<&'a str> => |text| Self::Text(text);
+    &'a Option<String> => |text| Self::Text(text.as_deref());
+    &'a [u8; 32] => |bytes| Self::Blob(bytes);
+    &'a Vec<u8> => |bytes| Self::Blob(bytes);
+}
+
+/// The parameters of a statement.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { &[$($crate::sql::Value::from($value)),*] };
+}
+pub(crate) use values;
+
 /// All rows of a query.
-pub(crate) fn rows<T>(
-    connection: &Connection,
-    sql: &str,
-    parameters: impl Params,
-    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+pub(crate) async fn rows<T>(
+    connection: &impl Sql,
+    sql: &'static str,
+    values: &[Value<'_>],
+    read: impl Fn(&dyn Cells) -> Result<T, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
-    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
-    let mut rows = statement.query(parameters).map_err(store_error)?;
     let mut all = Vec::new();
-    while let Some(row) = rows.next().map_err(store_error)? {
+    let add = |row: &dyn Cells| {
         all.push(read(row)?);
-    }
+        Ok(ControlFlow::Continue(()))
+    };
+    connection.read_each(sql, values, add).await?;
     Ok(all)
 }
 
 /// The row of a query that finds at most one.
-pub(crate) fn row<T>(
-    connection: &Connection,
-    sql: &str,
-    parameters: impl Params,
-    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+pub(crate) async fn row<T>(
+    connection: &impl Sql,
+    sql: &'static str,
+    values: &[Value<'_>],
+    read: impl Fn(&dyn Cells) -> Result<T, StoreError>,
 ) -> Result<Option<T>, StoreError> {
-    Ok(rows(connection, sql, parameters, read)?.pop())
+    Ok(rows(connection, sql, values, read).await?.pop())
 }
 
-pub(crate) fn get<T: FromSql>(row: &Row<'_>, column: &str) -> Result<T, StoreError> {
-    row.get(column).map_err(store_error)
+/// A value that a column holds.
+pub(crate) trait FromCell<'a>: Sized {
+    fn from_cell(row: &'a dyn Cells, column: &str) -> Result<Option<Self>, StoreError>;
+}
+
+impl<'a> FromCell<'a> for &'a str {
+    fn from_cell(row: &'a dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
+        row.text(column)
+    }
+}
+
+impl FromCell<'_> for String {
+    fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
+        Ok(row.text(column)?.map(ToOwned::to_owned))
+    }
+}
+
+impl<'a> FromCell<'a> for &'a [u8] {
+    fn from_cell(row: &'a dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
+        row.blob(column)
+    }
+}
+
+impl FromCell<'_> for i64 {
+    fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
+        row.integer(column)
+    }
+}
+
+impl FromCell<'_> for u32 {
+    fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
+        row.integer(column)?.map(u32::try_from).transpose().map_err(corrupt)
+    }
+}
+
+impl FromCell<'_> for bool {
+    fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
+        Ok(row.integer(column)?.map(|number| number != 0))
+    }
+}
+
+/// The value of a column that may have none.
+pub(crate) fn maybe<'a, T: FromCell<'a>>(row: &'a dyn Cells, column: &str) -> Result<Option<T>, StoreError> {
+    T::from_cell(row, column)
+}
+
+pub(crate) fn get<'a, T: FromCell<'a>>(row: &'a dyn Cells, column: &str) -> Result<T, StoreError> {
+    T::from_cell(row, column)?.ok_or_else(|| corrupt(format!("expected a value in the column {column}, found none")))
 }
 
 /// A record that this version cannot read.
 pub(crate) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
     StoreError::new(StoreErrorKind::Corrupt, cause)
+}
+
+/// Runs a piece of a transaction whose effects stay together, whatever the caller does after an error.
+pub(crate) async fn whole<C: Sql, T, E: From<StoreError>>(
+    connection: &C,
+    work: impl AsyncFnOnce(&C) -> Result<T, E>,
+) -> Result<T, E> {
+    connection.run("SAVEPOINT bankrail_whole", &[]).await?;
+    let done = work(connection).await;
+    if done.is_err() {
+        // Fails when the engine has ended the whole transaction by itself. The first error says why.
+        if connection.run("ROLLBACK TO bankrail_whole", &[]).await.is_ok() {
+            let _ = connection.run("RELEASE bankrail_whole", &[]).await;
+        }
+        return done;
+    }
+    connection.run("RELEASE bankrail_whole", &[]).await?;
+    done
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot say who all the customers are",
     label = "not a `CustomerSource`",
-    note = "pass a reference to a `CustomerFolder` or a `SqliteDirectory` of `bankrail_bank`",
+    note = "pass a reference to a `CustomerFolder`, a `SqliteDirectory` or a `PostgresDirectory` of `bankrail_bank`",
     note = "`&*directory` is that reference where `directory` is an `Arc`"
 )]
 pub trait CustomerSource: Directory {
@@ -30,7 +30,16 @@ pub trait CustomerSource: Directory {
 
     /// How often a follower asks.
     fn interval(&self) -> Duration;
+
+    /// Waits until the customers may have changed: a follower asks then, without waiting for the end of the interval.
+    /// After an error it waits for that. Default: for ever.
+    fn changed(&self) -> StoreFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
 }
+
+/// How long a follower waits after it was told of a change.
+const GATHER: Duration = Duration::from_millis(20);
 
 /// Applies what the directory says about customers wherever it is used: limits to a [`Limiter`], webhook receivers to
 /// [`Endpoints`], accounts to a ledger.
@@ -143,7 +152,11 @@ impl DirectoryFollower {
                     tracing::error!(error = %kind, "the customers were not read");
                 }
                 failed = failure;
-                tokio::time::sleep(source.interval().max(Duration::from_millis(1))).await;
+                tokio::select! {
+                    () = tokio::time::sleep(source.interval().max(Duration::from_millis(1))) => {}
+                    // Several changes in a row are read together.
+                    Ok(()) = source.changed() => tokio::time::sleep(GATHER).await,
+                }
             }
         };
         tokio::select! {

@@ -7,11 +7,11 @@ use bankrail_values::Timestamp;
 const UNITS: [(u32, &str); 3] = [(3_600_000, "per_hour"), (60_000, "per_minute"), (1_000, "per_second")];
 
 /// Makes the window of each name.
-#[cfg(any(feature = "toml", feature = "sqlite"))]
+#[cfg(any(feature = "toml", feature = "sqlite", feature = "postgres"))]
 pub(super) const WINDOWS: [(&str, MakeWindow); 3] =
     [("per_hour", Window::per_hour), ("per_minute", Window::per_minute), ("per_second", Window::per_second)];
 
-#[cfg(any(feature = "toml", feature = "sqlite"))]
+#[cfg(any(feature = "toml", feature = "sqlite", feature = "postgres"))]
 type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
 
 /// Other limits for one customer's calls of one type, for good or until a time (Specification: "Limits", rule 1).
@@ -103,7 +103,7 @@ impl LimitOverride {
     }
 
     /// Each window's name in a file, `per_hour`, `per_minute` or `per_second`, and its limit.
-    #[cfg(any(feature = "toml", feature = "sqlite"))]
+    #[cfg(any(feature = "toml", feature = "sqlite", feature = "postgres"))]
     pub(super) fn units(&self) -> impl Iterator<Item = (&'static str, u32)> {
         let name = |millis| UNITS.iter().find(|(known, _)| *known == millis).map_or("", |(_, name)| name);
         self.windows.iter().map(move |window| (name(window.millis()), window.limit()))

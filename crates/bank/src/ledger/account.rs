@@ -2,31 +2,39 @@
 
 use super::error::{AccountError, RegisterError};
 use crate::booking::{BookingMember, check_text};
-use crate::sql::{self, corrupt, get};
+use crate::sql::{self, Sql, corrupt, get, maybe, values};
 use bankrail_camt052::{Amount, NumberError};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::RegisteredAccount;
 use bankrail_statement::{AccountId, AccountKind};
-use bankrail_stores::sqlite::rusqlite::{Connection, Row, params};
+use bankrail_stores::Cells;
 use bankrail_values::{Currency, Decimal, Money, StoreError, parse_decimal};
 use std::collections::HashSet;
 
-const FIND: &str = "SELECT id, account, currency, balance, last_entry FROM bankrail_account WHERE account = ?1";
+const FIND: &str = "SELECT id, account, currency, balance, last_entry FROM bankrail_account WHERE account = $1";
 
-const OPEN: &str = "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES (?1, ?2, ?3, 0)";
+/// As [`FIND`], and no other transaction books on the account before the end of this one.
+const LOCK: &str = "SELECT id, account, currency, balance, last_entry FROM bankrail_account WHERE account = $1
+    FOR NO KEY UPDATE";
 
-const SET_BALANCE: &str = "UPDATE bankrail_account SET balance = ?2 WHERE id = ?1";
+const OPEN: &str = "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES ($1, $2, $3, 0)
+    ON CONFLICT (account) DO NOTHING";
 
-const CLEAR: &str = "DELETE FROM bankrail_account_customer WHERE customer = ?1";
+const SET_BALANCE: &str = "UPDATE bankrail_account SET balance = $2 WHERE id = $1";
+
+/// No other transaction registers accounts of the customer before the end of this one.
+const LOCK_CUSTOMER: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_account_customer ' || $1, 0))";
+
+const CLEAR: &str = "DELETE FROM bankrail_account_customer WHERE customer = $1";
 
 const REGISTER: &str = "INSERT INTO bankrail_account_customer
-    (customer, account, name, virtual_accounts, reporting_source) VALUES (?1, ?2, ?3, ?4, ?5)";
+    (customer, account, name, virtual_accounts, reporting_source) VALUES ($1, $2, $3, $4, $5)";
 
 const REGISTERED: &str = "SELECT account.id, account.account, currency, balance, last_entry,
         name, virtual_accounts, reporting_source
     FROM bankrail_account AS account JOIN bankrail_account_customer AS of
-        ON of.account = account.id AND of.customer = ?2
-    WHERE account.account = ?1";
+        ON of.account = account.id AND of.customer = $2
+    WHERE account.account = $1";
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[FIND, OPEN, SET_BALANCE, CLEAR, REGISTER, REGISTERED];
@@ -41,74 +49,90 @@ pub(super) struct Account {
     pub(super) last_entry: i64,
 }
 
-pub(super) fn find(connection: &Connection, id: &AccountId) -> Result<Option<Account>, StoreError> {
-    sql::row(connection, FIND, [id.as_str()], account)
+pub(super) async fn find(connection: &impl Sql, id: &AccountId) -> Result<Option<Account>, StoreError> {
+    sql::row(connection, FIND, values![id.as_str()], account).await
+}
+
+/// The account, to be changed: as the last transaction that changed it has left it.
+pub(super) async fn lock<C: Sql>(connection: &C, id: &AccountId) -> Result<Option<Account>, StoreError> {
+    sql::row(connection, if C::SHARED { LOCK } else { FIND }, values![id.as_str()], account).await
 }
 
 /// The account with what statements say about it; `None` unless it is registered for the customer.
-pub(super) fn registered(
-    connection: &Connection,
+pub(super) async fn registered(
+    connection: &impl Sql,
     customer: &CustomerCode,
     id: &AccountId,
 ) -> Result<Option<(Account, RegisteredAccount)>, StoreError> {
-    sql::row(connection, REGISTERED, [id.as_str(), customer.as_str()], |row| {
+    sql::row(connection, REGISTERED, values![id.as_str(), customer.as_str()], |row| {
         let found = account(row)?;
         let mut facts = RegisteredAccount::new(found.currency);
-        facts.name = get(row, "name")?;
-        facts.reporting_source = get(row, "reporting_source")?;
+        facts.name = maybe(row, "name")?;
+        facts.reporting_source = maybe(row, "reporting_source")?;
         Ok((found, if get(row, "virtual_accounts")? { facts.with_virtual_accounts() } else { facts }))
     })
+    .await
 }
 
-pub(super) fn account(row: &Row<'_>) -> Result<Account, StoreError> {
-    let text = |column| get::<String>(row, column);
+pub(super) fn account(row: &dyn Cells) -> Result<Account, StoreError> {
     Ok(Account {
         row: get(row, "id")?,
-        id: text("account")?,
-        currency: Currency::parse(&text("currency")?).map_err(corrupt)?,
-        balance: parse_decimal(&text("balance")?).map_err(corrupt)?,
+        id: get(row, "account")?,
+        currency: Currency::parse(get(row, "currency")?).map_err(corrupt)?,
+        balance: parse_decimal(get(row, "balance")?).map_err(corrupt)?,
         last_entry: get(row, "last_entry")?,
     })
 }
 
 /// Opens an account. False if it is there in this currency.
-pub(super) fn open(connection: &Connection, id: &AccountId, opening: Money) -> Result<bool, AccountError> {
+pub(super) async fn open(connection: &impl Sql, id: &AccountId, opening: Money) -> Result<bool, AccountError> {
     let currency = opening.currency();
-    if let Some(there) = find(connection, id)? {
+    let is_there = |there: Account| {
         let same = there.currency == currency;
-        return same.then_some(false).ok_or(AccountError::Currency { expected: there.currency, found: currency });
+        same.then_some(false).ok_or(AccountError::Currency { expected: there.currency, found: currency })
+    };
+    if let Some(there) = find(connection, id).await? {
+        return is_there(there);
     }
     if !currency.is_listed() {
         return Err(AccountError::UnlistedCurrency { found: currency });
     }
     let fits: Result<Amount, NumberError> = Amount::new(opening.amount().abs(), currency);
     fits.map_err(|_| AccountError::Balance)?;
-    sql::run(connection, OPEN, params![id.as_str(), currency.as_str(), opening.amount().to_string()])?;
-    Ok(true)
+    let balance = opening.amount().to_string();
+    if connection.run(OPEN, values![id.as_str(), currency.as_str(), &balance]).await? > 0 {
+        return Ok(true);
+    }
+    // Another transaction has opened it meanwhile.
+    find(connection, id).await?.map_or(Ok(false), is_there)
 }
 
-pub(super) fn set_balance(connection: &Connection, account: i64, balance: Decimal) -> Result<(), StoreError> {
-    sql::run(connection, SET_BALANCE, params![account, balance.to_string()]).map(drop)
+pub(super) async fn set_balance(connection: &impl Sql, account: i64, balance: Decimal) -> Result<(), StoreError> {
+    connection.run(SET_BALANCE, values![account, &balance.to_string()]).await.map(drop)
 }
 
-pub(super) fn register(
-    connection: &Connection,
+pub(super) async fn register<C: Sql>(
+    connection: &C,
     customer: &CustomerCode,
     accounts: &[(AccountId, RegisteredAccount)],
 ) -> Result<(), RegisterError> {
-    sql::run(connection, CLEAR, [customer.as_str()])?;
+    if C::SHARED {
+        connection.run(LOCK_CUSTOMER, values![customer.as_str()]).await?;
+    }
+    connection.run(CLEAR, values![customer.as_str()]).await?;
     let mut seen = HashSet::new();
     for (number, (id, facts)) in (1..).zip(accounts) {
         if !seen.insert(id) {
             return Err(RegisterError::Twice { number });
         }
-        register_one(connection, customer, id, facts).map_err(|source| RegisterError::Account { number, source })?;
+        let registered = register_one(connection, customer, id, facts).await;
+        registered.map_err(|source| RegisterError::Account { number, source })?;
     }
     Ok(())
 }
 
-fn register_one(
-    connection: &Connection,
+async fn register_one(
+    connection: &impl Sql,
     customer: &CustomerCode,
     id: &AccountId,
     facts: &RegisteredAccount,
@@ -123,9 +147,11 @@ fn register_one(
     if !fits(reporting_source, 35) {
         return Err(AccountError::ReportingSource);
     }
-    open(connection, id, Money::new(Decimal::ZERO, *currency))?;
-    let row = find(connection, id)?.map(|account| account.row);
+    open(connection, id, Money::new(Decimal::ZERO, *currency)).await?;
+    let row =
+        find(connection, id).await?.ok_or_else(|| corrupt("expected the account that was opened, found none"))?.row;
     let virtual_accounts = *kind == AccountKind::WithVirtualAccounts;
-    sql::run(connection, REGISTER, params![customer.as_str(), row, name, virtual_accounts, reporting_source])?;
+    let values = values![customer.as_str(), row, name, virtual_accounts, reporting_source];
+    connection.run(REGISTER, values).await?;
     Ok(())
 }

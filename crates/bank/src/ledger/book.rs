@@ -1,23 +1,22 @@
 //! Booking.
 
-use super::account::Account;
+use super::account::{self, Account};
 use super::error::BookError;
 use super::stored::{self, Stored};
 use crate::booking::{Booking, BookingMember, check_text};
-use crate::sql::{self, corrupt};
+use crate::sql::{self, Sql, corrupt, values};
 use bankrail_camt052::{Amount, BuildError, DateOrDateTime, Entry, EntryStatus, NumberError, WrittenEntry};
 use bankrail_service::{LedgerEntry, ReportDay};
-use bankrail_statement::EntryChannel;
-use bankrail_stores::sqlite::rusqlite::{Connection, params};
+use bankrail_statement::{AccountId, EntryChannel};
 use bankrail_values::{Date, Decimal, Money, StoreError};
 
 const KNOWN: &str =
-    "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry WHERE account = ?1 AND key = ?2";
+    "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry WHERE account = $1 AND key = $2";
 
 const INSERT: &str = "INSERT INTO bankrail_account_entry (account, number, day, amount, channel, key, entry, checksum)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-const CHANGE: &str = "UPDATE bankrail_account SET balance = ?2, last_entry = ?3 WHERE id = ?1";
+const CHANGE: &str = "UPDATE bankrail_account SET balance = $2, last_entry = $3 WHERE id = $1";
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[KNOWN, INSERT, CHANGE];
@@ -34,17 +33,18 @@ pub enum Booked {
 
 /// Books an entry. The caller makes one step of its changes. With the day of the reports, the booking day of a new
 /// entry is compared with it.
-pub(super) fn book(
-    connection: &Connection,
-    account: &Account,
+pub(super) async fn book(
+    connection: &impl Sql,
+    account: &AccountId,
     entry: &LedgerEntry,
     key: Option<&str>,
     report_day: Option<&ReportDay>,
 ) -> Result<Booked, BookError> {
+    let account = &account::lock(connection, account).await?.ok_or(BookError::UnknownAccount)?;
     let (day, change) = facts(account, &entry.entry)?;
     if let Some(key) = key {
         check_text(BookingMember::Key, key, Booking::MAX_KEY)?;
-        if let Some((number, known)) = known(connection, account, key)? {
+        if let Some((number, known)) = known(connection, account, key).await? {
             return if known == *entry { Ok(Booked::Known(number)) } else { Err(BookError::Conflict) };
         }
     }
@@ -60,9 +60,9 @@ pub(super) fn book(
     }
     let (day, amount, channel) = (day.to_string(), stored::amount(&written), channel_name(entry.channel)?);
     let row = Stored { number, day: &day, amount: &amount, channel, entry: written.xml(), checksum: None };
-    let values = params![account.row, number, day, amount, channel, key, written.xml(), row.right_checksum()];
-    sql::run(connection, INSERT, values)?;
-    sql::run(connection, CHANGE, params![account.row, balance.to_string(), number])?;
+    let values = values![account.row, number, &day, &amount, channel, key, written.xml(), row.right_checksum()];
+    connection.run(INSERT, values).await?;
+    connection.run(CHANGE, values![account.row, &balance.to_string(), number]).await?;
     Ok(Booked::New(u64::try_from(number).map_err(corrupt)?))
 }
 
@@ -98,12 +98,13 @@ fn booking_day(entry: &Entry) -> Option<Date> {
 }
 
 /// The entry that the account has under a key, with its number.
-fn known(connection: &Connection, account: &Account, key: &str) -> Result<Option<(u64, LedgerEntry)>, StoreError> {
-    sql::row(connection, KNOWN, params![account.row, key], |row| {
+async fn known(connection: &impl Sql, account: &Account, key: &str) -> Result<Option<(u64, LedgerEntry)>, StoreError> {
+    sql::row(connection, KNOWN, values![account.row, key], |row| {
         let stored = Stored::of(row)?;
         let (entry, _) = stored.entry(account)?;
         Ok((u64::try_from(stored.number).map_err(corrupt)?, entry.read()?))
     })
+    .await
 }
 
 fn channel_name(channel: EntryChannel) -> Result<&'static str, BookError> {

@@ -6,10 +6,11 @@ mod error;
 
 pub use error::{LoadError, ReportError, RowError};
 
-use super::SqliteLedger;
+use super::SqlLedger;
+use crate::sql::Engine;
 use bankrail_camt052::Entry;
 use bankrail_statement::EntryChannel;
-use std::io::{BufRead, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
 /// What a loader did.
@@ -37,6 +38,19 @@ bankrail_values::options! {
     }
 }
 
+/// A document whose type names no lifetime. With one, the compiler does not see that a load is [`Send`].
+struct Document(Box<dyn BufRead + Send>);
+
+impl Document {
+    fn new(document: impl BufRead + Send + 'static) -> Self {
+        Self(Box::new(document))
+    }
+
+    fn open(self) -> Box<dyn BufRead + Send> {
+        self.0
+    }
+}
+
 fn channel_by_code(entry: &Entry) -> EntryChannel {
     // Not by the direction: a reversal has the family of what it reverses.
     let is_fast = entry.bank_transaction_code.domain.as_ref().is_some_and(|domain| {
@@ -46,7 +60,7 @@ fn channel_by_code(entry: &Entry) -> EntryChannel {
     if is_fast { EntryChannel::FastPayment } else { EntryChannel::Ordinary }
 }
 
-impl SqliteLedger {
+impl<S: Engine> SqlLedger<S> {
     /// Loads the booked entries of a camt.052.001.06 document, all of them or none.
     ///
     /// - The accounts are those of its reports (`Acct/Id`). One that the ledger does not have is opened.
@@ -58,8 +72,8 @@ impl SqliteLedger {
     ///   them again.
     /// - The schema is applied strictly. Entries that are not booked are counted and left out.
     ///
-    /// The document is read entry by entry on the thread that writes, and all other writes of the store wait: read from
-    /// a file, not from a peer.
+    /// The document is read entry by entry. On SQLite all other writes of the store wait, on PostgreSQL those to the
+    /// same accounts: read from a file, not from a peer.
     ///
     /// # Errors
     /// [`LoadError`], which names report and entry, and then nothing is changed.
@@ -68,12 +82,14 @@ impl SqliteLedger {
         document: impl BufRead + Send + 'static,
         options: &LoadOptions,
     ) -> Result<Loaded, LoadError> {
-        let options = *options;
-        self.write(move |transaction| camt::load(transaction.connection(), &mut camt::Reports::new(document), options))
-            .await
+        let (options, document) = (*options, Document::new(document));
+        let load = async move |connection: &S::Connection<'_>| {
+            camt::load(connection, &mut camt::Reports::new(document.open()), options).await
+        };
+        self.store.write_long(load).await
     }
 
-    /// Loads the booked entries of a camt.053.001.06 document, as [`SqliteLedger::load_camt052`] does.
+    /// Loads the booked entries of a camt.053.001.06 document, as [`SqlLedger::load_camt052`] does.
     ///
     /// # Errors
     /// [`LoadError`], which names statement and entry, and then nothing is changed.
@@ -82,11 +98,11 @@ impl SqliteLedger {
         document: impl BufRead + Send + 'static,
         options: &LoadOptions,
     ) -> Result<Loaded, LoadError> {
-        let options = *options;
-        self.write(move |transaction| {
-            camt::load(transaction.connection(), &mut camt::Statements::new(document), options)
-        })
-        .await
+        let (options, document) = (*options, Document::new(document));
+        let load = async move |connection: &S::Connection<'_>| {
+            camt::load(connection, &mut camt::Statements::new(document.open()), options).await
+        };
+        self.store.write_long(load).await
     }
 
     /// Loads bookings from CSV (RFC 4180) in UTF-8, all of them or none. The first line names the columns, in any
@@ -112,12 +128,13 @@ impl SqliteLedger {
     /// | `cheque` | [`Booking::cheque`](crate::Booking::cheque) |
     ///
     /// A row whose key (or reference, if it has no key) the account has already changes nothing. A row with neither is
-    /// always new. A row has at most 64 KiB. The days of new rows are checked as those of [`SqliteLedger::book`].
+    /// always new. A row has at most 64 KiB. The days of new rows are checked as those of [`SqlLedger::book`].
     ///
-    /// The rows are read one by one on the thread that writes, and all other writes of the store wait: read from a
-    /// file, not from a peer.
+    /// The rows are read one by one. On SQLite all other writes of the store wait, on PostgreSQL those to the same
+    /// accounts: read from a file, not from a peer.
     ///
-    /// ```
+    #[cfg_attr(feature = "sqlite", doc = "```")]
+    #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # use bankrail_bank::SqliteLedger;
@@ -138,7 +155,9 @@ impl SqliteLedger {
     /// # Errors
     /// [`LoadError`], which names line and column, and then nothing is changed.
     pub async fn load_csv(&self, rows: impl Read + Send + 'static) -> Result<Loaded, LoadError> {
-        let report_day = Arc::clone(&self.report_day);
-        self.write(move |transaction| csv::load(transaction.connection(), rows, report_day.get())).await
+        let (report_day, rows) = (Arc::clone(&self.report_day), Document::new(BufReader::new(rows)));
+        let load =
+            async move |connection: &S::Connection<'_>| csv::load(connection, rows.open(), report_day.get()).await;
+        self.store.write_long(load).await
     }
 }

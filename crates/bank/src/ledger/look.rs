@@ -1,15 +1,15 @@
 //! Accounts as the bank sees them, whoever may ask for their statements.
 
 use super::account::{self, Account};
-use crate::sql::{self, corrupt, get};
+use crate::sql::{self, Sql, corrupt, maybe, values};
 use bankrail_statement::AccountId;
-use bankrail_stores::sqlite::rusqlite::{Connection, params};
+use bankrail_stores::Cells;
 use bankrail_values::{Date, Money, StoreError};
 
 const LIST: &str = "SELECT id, account, currency, balance, last_entry FROM bankrail_account
-    WHERE account > ?1 ORDER BY account LIMIT ?2";
+    WHERE account > $1 ORDER BY account LIMIT $2";
 
-const LAST_DAY: &str = "SELECT max(day) AS day FROM bankrail_account_entry WHERE account = ?1 AND day < ?2";
+const LAST_DAY: &str = "SELECT max(day) AS day FROM bankrail_account_entry WHERE account = $1 AND day < $2";
 
 /// A text that sorts after every stored day.
 const END_OF_DAYS: &str = "~";
@@ -42,18 +42,18 @@ impl TryFrom<Account> for LedgerAccount {
 }
 
 /// At most `most` accounts after the one of this name.
-pub(super) fn list(connection: &Connection, after: &str, most: u32) -> Result<Vec<LedgerAccount>, StoreError> {
-    sql::rows(connection, LIST, params![after, most], |row| account::account(row)?.try_into())
+pub(super) async fn list(connection: &impl Sql, after: &str, most: u32) -> Result<Vec<LedgerAccount>, StoreError> {
+    sql::rows(connection, LIST, values![after, most], |row| account::account(row)?.try_into()).await
 }
 
 /// The last day before `before` on which something was booked.
-pub(super) fn last_day(
-    connection: &Connection,
+pub(super) async fn last_day(
+    connection: &impl Sql,
     id: &AccountId,
     before: Option<Date>,
 ) -> Result<Option<Date>, StoreError> {
-    let Some(found) = account::find(connection, id)? else { return Ok(None) };
+    let Some(found) = account::find(connection, id).await? else { return Ok(None) };
     let before = before.map_or_else(|| END_OF_DAYS.to_owned(), |day| day.to_string());
-    let day = sql::row(connection, LAST_DAY, params![found.row, before], |row| get::<Option<String>>(row, "day"))?;
-    day.flatten().map(|day| Date::parse(&day).map_err(corrupt)).transpose()
+    let day = |row: &dyn Cells| maybe(row, "day")?.map(Date::parse).transpose().map_err(corrupt);
+    Ok(sql::row(connection, LAST_DAY, values![found.row, &before], day).await?.flatten())
 }

@@ -2,40 +2,57 @@
 
 use super::account::{self, Account};
 use super::stored::{self, Stored};
-use crate::sql::{self, corrupt};
+use crate::sql::{self, Sql, corrupt, values};
 use bankrail_service::{LedgerAnswer, LedgerPage, PageEntry, StatementQuery};
 use bankrail_statement::{PagePosition, SortOrder};
-use bankrail_stores::sqlite::rusqlite::{Connection, Row, params};
-use bankrail_stores::sqlite::store_error;
+use bankrail_stores::Cells;
 use bankrail_values::{Decimal, StoreError};
+use std::ops::ControlFlow;
 
-const IS_THERE: &str = "SELECT 1 FROM bankrail_account_entry WHERE account = ?1 AND day = ?2 AND number = ?3";
+const IS_THERE: &str = "SELECT 1 FROM bankrail_account_entry WHERE account = $1 AND day = $2 AND number = $3";
 
 const FORWARD: &str = "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
-    WHERE account = ?1 AND day = ?2 AND number > ?3 ORDER BY number LIMIT ?4";
+    WHERE account = $1 AND day = $2 AND number > $3 ORDER BY number LIMIT $4";
 
 const BACKWARD: &str = "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
-    WHERE account = ?1 AND day = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4";
+    WHERE account = $1 AND day = $2 AND number < $3 ORDER BY number DESC LIMIT $4";
+
+/// As [`FORWARD`], without what comes after the first entry for which a page of [`stored::MOST_BYTES`] has no room: of
+/// PostgreSQL all rows are received before the first one is read.
+const FORWARD_IN_BOUNDS: &str = "SELECT number, day, amount, channel, entry, checksum
+    FROM (SELECT *, sum(octet_length(entry)) OVER (ORDER BY number) - octet_length(entry) AS before
+        FROM (SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
+            WHERE account = $1 AND day = $2 AND number > $3 ORDER BY number LIMIT $4) AS page) AS page
+    WHERE before <= 4194304 ORDER BY number";
+
+const BACKWARD_IN_BOUNDS: &str = "SELECT number, day, amount, channel, entry, checksum
+    FROM (SELECT *, sum(octet_length(entry)) OVER (ORDER BY number DESC) - octet_length(entry) AS before
+        FROM (SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry
+            WHERE account = $1 AND day = $2 AND number < $3 ORDER BY number DESC LIMIT $4) AS page) AS page
+    WHERE before <= 4194304 ORDER BY number DESC";
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[IS_THERE, FORWARD, BACKWARD];
+
+/// As in the two statements.
+const _: () = assert!(stored::MOST_BYTES == 4_194_304);
 
 /// One more than the largest sum that 18 digits can carry, in units of its last decimal.
 const SUM_END: i128 = 1_000_000_000_000_000_000;
 
 /// The answer, and whether its entries must be read before they are shown.
-pub(super) fn page(connection: &Connection, query: &StatementQuery) -> Result<(LedgerAnswer, bool), StoreError> {
-    let Some((found, facts)) = account::registered(connection, &query.customer, &query.account)? else {
+pub(super) async fn page(connection: &impl Sql, query: &StatementQuery) -> Result<(LedgerAnswer, bool), StoreError> {
+    let Some((found, facts)) = account::registered(connection, &query.customer, &query.account).await? else {
         return Ok((LedgerAnswer::UnknownAccount, false));
     };
     let after = match &query.position {
         None => None,
-        Some(position) => match number(connection, &found, query, position)? {
+        Some(position) => match number(connection, &found, query, position).await? {
             Some(number) => Some(number),
             None => return Ok((LedgerAnswer::UnknownPosition, false)),
         },
     };
-    let entries = entries(connection, &found, query, after)?;
+    let entries = entries(connection, &found, query, after).await?;
     let mut page = LedgerPage::new(facts, found.balance, query.day).with_entries(entries.list);
     if let Some(last) = entries.last.filter(|_| entries.more) {
         page = page.with_next(PagePosition::from_number(u64::try_from(last).map_err(corrupt)?));
@@ -44,14 +61,14 @@ pub(super) fn page(connection: &Connection, query: &StatementQuery) -> Result<(L
 }
 
 /// The number of the entry that a position names; `None` if it names no entry of the day.
-fn number(
-    connection: &Connection,
+async fn number(
+    connection: &impl Sql,
     account: &Account,
     query: &StatementQuery,
     position: &PagePosition,
 ) -> Result<Option<i64>, StoreError> {
     let Some(number) = position.as_number().and_then(|number| i64::try_from(number).ok()) else { return Ok(None) };
-    sql::row(connection, IS_THERE, params![account.row, query.day.to_string(), number], |_| Ok(number))
+    sql::row(connection, IS_THERE, values![account.row, &query.day.to_string(), number], |_| Ok(number)).await
 }
 
 /// The entries of a page, in their order.
@@ -71,7 +88,7 @@ struct Entries {
 
 impl Entries {
     /// Adds an entry, unless the page has no room for it. A first entry always has room.
-    fn add(&mut self, account: &Account, row: &Row<'_>) -> Result<bool, StoreError> {
+    fn add(&mut self, account: &Account, row: &dyn Cells) -> Result<bool, StoreError> {
         let stored = Stored::of(row)?;
         let bytes = self.bytes + stored.entry.len();
         let sum = self.sum.checked_add(stored.value()?);
@@ -87,27 +104,67 @@ impl Entries {
     }
 }
 
-fn entries(
-    connection: &Connection,
+async fn entries<C: Sql>(
+    connection: &C,
     account: &Account,
     query: &StatementQuery,
     after: Option<i64>,
 ) -> Result<Entries, StoreError> {
-    let (sql, start) = match query.sort_order {
-        SortOrder::Backward => (BACKWARD, i64::MAX),
-        _ => (FORWARD, 0),
+    let (sql, start) = match (query.sort_order, C::SHARED) {
+        (SortOrder::Backward, false) => (BACKWARD, i64::MAX),
+        (SortOrder::Backward, true) => (BACKWARD_IN_BOUNDS, i64::MAX),
+        (_, false) => (FORWARD, 0),
+        (_, true) => (FORWARD_IN_BOUNDS, 0),
     };
-    let most = usize::from(query.max_entries.get());
-    let mut list = connection.prepare_cached(sql).map_err(store_error)?;
-    let limit = i64::from(query.max_entries.get()) + 1;
-    let values = params![account.row, query.day.to_string(), after.unwrap_or(start), limit];
-    let mut rows = list.query(values).map_err(store_error)?;
+    let most = query.max_entries.get();
     let mut entries = Entries::default();
-    while let Some(row) = rows.next().map_err(store_error)? {
-        if entries.list.len() == most || !entries.add(account, row)? {
-            entries.more = true;
-            break;
+    let add = |row: &dyn Cells| {
+        if entries.list.len() < usize::from(most) && entries.add(account, row)? {
+            return Ok(ControlFlow::Continue(()));
         }
-    }
+        entries.more = true;
+        Ok(ControlFlow::Break(()))
+    };
+    let day = query.day.to_string();
+    let values = values![account.row, &day, after.unwrap_or(start), i64::from(most) + 1];
+    connection.read_each(sql, values, add).await?;
     Ok(entries)
+}
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use super::*;
+    use bankrail_stores::postgres::tokio_postgres::{NoTls, connect};
+    use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
+
+    /// However much comes after it.
+    #[tokio::test]
+    #[ignore = "needs postgresql"]
+    async fn the_server_sends_little_more_than_a_page_has_room_for() {
+        let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
+        let (client, connection) = connect(&config, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let schema = format!("page_{}", std::process::id());
+        client.batch_execute(&format!("CREATE SCHEMA {schema}; SET search_path = {schema}")).await.unwrap();
+        let config = format!("{config} options='-c search_path={schema}'");
+        let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await.unwrap();
+        client
+            .batch_execute(
+                "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES ('1', 'AUD', '0', 60);
+                INSERT INTO bankrail_account_entry SELECT id, n, '2021-07-29', '1', 'ordinary', NULL,
+                    repeat('x', 1500000), 0 FROM bankrail_account, generate_series(1, 60) AS n",
+            )
+            .await
+            .unwrap();
+        for (sql, start, expected) in
+            [(FORWARD_IN_BOUNDS, 0_i64, [1_i64, 2, 3]), (BACKWARD_IN_BOUNDS, 61, [60, 59, 58])]
+        {
+            let numbers = async |connection: &InTransaction<'_>| {
+                let number = |row: &dyn Cells| sql::get::<i64>(row, "number");
+                sql::rows(connection, sql, values![1_i64, "2021-07-29", start, 61_i64], number).await
+            };
+            assert_eq!(store.read(numbers).await.unwrap(), expected);
+        }
+        client.batch_execute(&format!("DROP SCHEMA {schema} CASCADE")).await.unwrap();
+    }
 }

@@ -3,12 +3,11 @@
 //! The message's own form is stable over versions of this library, and other programs can read it.
 
 use super::account::Account;
-use crate::sql::{corrupt, get};
+use crate::sql::{corrupt, get, maybe};
 use bankrail_camt052::{Direction, WrittenEntry};
 use bankrail_service::PageEntry;
 use bankrail_statement::EntryChannel;
-use bankrail_stores::sqlite::rusqlite::Row;
-use bankrail_stores::sqlite::store_error;
+use bankrail_stores::Cells;
 use bankrail_values::{Decimal, Money, StoreError, parse_decimal};
 
 /// The most bytes of a stored entry, and of all entries of a page but its first.
@@ -26,10 +25,15 @@ pub(super) struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    pub(super) fn of(row: &'a Row<'_>) -> Result<Self, StoreError> {
-        let text = |column: &str| row.get_ref(column).map_err(store_error)?.as_str().map_err(corrupt);
-        let [day, amount, channel, entry] = [text("day")?, text("amount")?, text("channel")?, text("entry")?];
-        Ok(Self { number: get(row, "number")?, day, amount, channel, entry, checksum: get(row, "checksum")? })
+    pub(super) fn of(row: &'a dyn Cells) -> Result<Self, StoreError> {
+        Ok(Self {
+            number: get(row, "number")?,
+            day: get(row, "day")?,
+            amount: get(row, "amount")?,
+            channel: get(row, "channel")?,
+            entry: get(row, "entry")?,
+            checksum: maybe(row, "checksum")?,
+        })
     }
 
     pub(super) fn right_checksum(&self) -> i64 {

@@ -7,4 +7,5 @@ mod limits;
 mod provider;
 mod refused;
 mod round_trip;
-mod sqlite;
+mod stored;
+mod together;

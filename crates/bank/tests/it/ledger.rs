@@ -1,4 +1,4 @@
-//! The ledger in a SQLite file.
+//! The ledger in SQLite and PostgreSQL.
 
 mod booking;
 mod days;
@@ -8,12 +8,13 @@ mod model;
 mod pages;
 mod served;
 mod stored;
+mod together;
 
-use bankrail_bank::{Booking, BookingKind, SqliteLedger};
+use crate::engines::{Books, Engine, over_both};
+use bankrail_bank::{Booking, BookingKind};
 use bankrail_service::testing::{LedgerFixture, ledger_suite, ledger_suite_while_booking};
-use bankrail_service::{Ledger, LedgerAnswer, LedgerPage, RegisteredAccount, StatementQuery};
+use bankrail_service::{LedgerAnswer, LedgerPage, RegisteredAccount, StatementQuery};
 use bankrail_statement::{AccountId, MaxEntries, PagePosition, SortOrder};
-use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{Currency, Date};
 
 /// An account id of ACME's.
@@ -29,13 +30,13 @@ fn today() -> Date {
     day("2021-07-29")
 }
 
-/// A ledger in memory with ACME's account, and one of BETA's.
-pub(crate) async fn ledger() -> SqliteLedger {
-    ledger_in(SqliteStore::open_in_memory(Default::default()).unwrap()).await
+/// A ledger with ACME's account, and one of BETA's.
+pub(crate) async fn ledger<E: Engine>() -> E::Ledger {
+    ledger_in(&E::new().await).await
 }
 
-async fn ledger_in(store: SqliteStore) -> SqliteLedger {
-    let ledger = SqliteLedger::new(store);
+async fn ledger_in<E: Engine>(engine: &E) -> E::Ledger {
+    let ledger = engine.ledger();
     for (customer, id) in [("ACME", account()), ("BETA", "2".parse().unwrap())] {
         let registered = vec![(id, RegisteredAccount::new(Currency::AUD).with_name("Operating"))];
         ledger.register(&customer.parse().unwrap(), registered).await.unwrap();
@@ -49,7 +50,7 @@ fn paid(amount: &str) -> Booking {
 
 /// The query of ACME for a day, through the ledger of a suite's fixture.
 async fn page(
-    ledger: &SqliteLedger,
+    ledger: &impl Books,
     day: Date,
     order: SortOrder,
     most: u16,
@@ -62,7 +63,7 @@ async fn page(
     ledger.statement(&query).await.unwrap()
 }
 
-async fn whole(ledger: &SqliteLedger, day: Date) -> LedgerPage {
+async fn whole(ledger: &impl Books, day: Date) -> LedgerPage {
     match page(ledger, day, SortOrder::Forward, 1000, None).await {
         LedgerAnswer::Page(page) => *page,
         other => panic!("{other:?}"),
@@ -78,9 +79,8 @@ fn fixture() -> LedgerFixture {
         .empty_day(day("2021-07-30"))
 }
 
-#[tokio::test]
-async fn it_is_a_good_ledger() {
-    let ledger = ledger().await;
+async fn it_is_a_good_ledger<E: Engine>() {
+    let ledger = ledger::<E>().await;
     for amount in 1..=7 {
         let booking = paid(&format!("{amount}.00 AUD")).reference(format!("FP{amount}")).narrative("rent 👍");
         ledger.book(&account(), &booking).await.unwrap();
@@ -90,10 +90,8 @@ async fn it_is_a_good_ledger() {
     ledger_suite(&ledger, &fixture()).await;
 }
 
-#[tokio::test]
-async fn it_is_a_good_ledger_while_entries_are_booked() {
-    let folder = tempfile::tempdir().unwrap();
-    let ledger = ledger_in(SqliteStore::open(folder.path().join("ledger.db"), Default::default()).unwrap()).await;
+async fn it_is_a_good_ledger_while_entries_are_booked<E: Engine>() {
+    let ledger = ledger_in(&E::shared().await).await;
     for _ in 0..5 {
         ledger.book(&account(), &paid("10.00 AUD")).await.unwrap();
     }
@@ -101,4 +99,9 @@ async fn it_is_a_good_ledger_while_entries_are_booked() {
         ledger.book(&account(), &paid("1.00 AUD")).await.unwrap();
     })
     .await;
+}
+
+over_both! {
+    it_is_a_good_ledger,
+    it_is_a_good_ledger_while_entries_are_booked,
 }

@@ -10,6 +10,7 @@
 mod bookings;
 mod capture;
 mod customers;
+mod engines;
 mod ledger;
 mod past;
 mod world;

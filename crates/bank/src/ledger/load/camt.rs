@@ -2,16 +2,16 @@
 
 use super::error::{LoadError, ReportError};
 use super::{LoadOptions, Loaded};
-use crate::ledger::account::{self, Account};
+use crate::ledger::account;
 use crate::ledger::book::{self, Booked};
 use crate::ledger::error::BookError;
+use crate::sql::Sql;
 use bankrail_camt052::{
     AccountId as CamtAccountId, Amount, Balance, BalanceCode, Entry, EntryStatus, Mode, NumberError, ReadError,
     ReadOptions,
 };
 use bankrail_service::LedgerEntry;
 use bankrail_statement::AccountId;
-use bankrail_stores::sqlite::rusqlite::Connection;
 use bankrail_values::{Currency, Decimal, Money};
 use std::io::BufRead;
 
@@ -100,8 +100,8 @@ struct Open {
     entries: u64,
 }
 
-pub(super) fn load(
-    connection: &Connection,
+pub(super) async fn load(
+    connection: &impl Sql,
     source: &mut impl Source,
     options: LoadOptions,
 ) -> Result<Loaded, LoadError> {
@@ -113,7 +113,7 @@ pub(super) fn load(
         match part {
             DocumentPart::Start(head) => {
                 report += 1;
-                let started = start(connection, *head, &source.message_id(), report);
+                let started = start(connection, *head, &source.message_id(), report).await;
                 open = Some(started.map_err(|source| LoadError::Report { report, source })?);
             }
             DocumentPart::Entry(entry) => {
@@ -125,14 +125,14 @@ pub(super) fn load(
                 }
                 let number = open.entries;
                 let located = |source| LoadError::Entry { report, entry: number, source: Box::new(source) };
-                match add(connection, open, *entry, options).map_err(located)? {
+                match add(connection, open, *entry, options).await.map_err(located)? {
                     Booked::New(_) => loaded.booked += 1,
                     Booked::Known(_) => loaded.already += 1,
                 }
             }
             DocumentPart::End => {
                 let Some(open) = open.take() else { continue };
-                let agrees = end(connection, &open).map_err(|source| LoadError::Report { report, source })?;
+                let agrees = end(connection, &open).await.map_err(|source| LoadError::Report { report, source })?;
                 loaded.other_balances += u64::from(!agrees);
             }
             DocumentPart::MessageEnd => {}
@@ -141,7 +141,7 @@ pub(super) fn load(
     Ok(loaded)
 }
 
-fn start(connection: &Connection, head: Head, message_id: &str, report: u64) -> Result<Open, ReportError> {
+async fn start(connection: &impl Sql, head: Head, message_id: &str, report: u64) -> Result<Open, ReportError> {
     let id = match &head.account.id {
         CamtAccountId::Iban(iban) => iban.as_str(),
         CamtAccountId::Other(other) => other.id.as_str(),
@@ -152,8 +152,8 @@ fn start(connection: &Connection, head: Head, message_id: &str, report: u64) -> 
     let own = head.account.currency.as_ref().and_then(bankrail_camt052::CurrencyCode::to_currency);
     let currency = own.or_else(|| Some(balance?.amount.to_money()?.currency())).ok_or(ReportError::NoCurrency)?;
     let stated = balance.map(|balance| stated(balance, currency)).transpose()?;
-    account::open(connection, &account, Money::new(Decimal::ZERO, currency)).map_err(ReportError::Account)?;
-    let found = account::find(connection, &account).map_err(|error| ReportError::Account(error.into()))?;
+    account::open(connection, &account, Money::new(Decimal::ZERO, currency)).await.map_err(ReportError::Account)?;
+    let found = account::lock(connection, &account).await.map_err(|error| ReportError::Account(error.into()))?;
     let is_fresh = found.is_some_and(|found| found.last_entry == 0 && found.balance.is_zero());
     let key = format!("{message_id}/{}/{report}", head.id);
     Ok(Open { account, key, is_fresh, stated, entries: 0 })
@@ -165,25 +165,21 @@ fn stated(balance: &Balance, currency: Currency) -> Result<Decimal, ReportError>
     balance.signed_amount().filter(|_| same && fits.is_ok()).ok_or(ReportError::Balance)
 }
 
-fn add(connection: &Connection, open: &Open, entry: Entry, options: LoadOptions) -> Result<Booked, BookError> {
+async fn add(connection: &impl Sql, open: &Open, entry: Entry, options: LoadOptions) -> Result<Booked, BookError> {
     let key = format!("{}#{}", open.key, open.entries);
     let channel = (options.channel)(&entry);
     // A document is of the day of which it is: nothing is booked now.
-    book::book(connection, &found(connection, open)?, &LedgerEntry::new(entry, channel), Some(&key), None)
-}
-
-fn found(connection: &Connection, open: &Open) -> Result<Account, BookError> {
-    account::find(connection, &open.account)?.ok_or(BookError::UnknownAccount)
+    book::book(connection, &open.account, &LedgerEntry::new(entry, channel), Some(&key), None).await
 }
 
 /// Gives a fresh account the balance of the report. False if the account has another one.
-fn end(connection: &Connection, open: &Open) -> Result<bool, ReportError> {
+async fn end(connection: &impl Sql, open: &Open) -> Result<bool, ReportError> {
     let Some(stated) = open.stated else { return Ok(true) };
     let failed = |error: bankrail_values::StoreError| ReportError::Account(error.into());
-    let account = account::find(connection, &open.account).map_err(failed)?;
+    let account = account::find(connection, &open.account).await.map_err(failed)?;
     let Some(account) = account else { return Ok(true) };
     if open.is_fresh {
-        account::set_balance(connection, account.row, stated).map_err(failed)?;
+        account::set_balance(connection, account.row, stated).await.map_err(failed)?;
         return Ok(true);
     }
     Ok(account.balance == stated)

@@ -3,12 +3,11 @@
 use super::Loaded;
 use super::error::{LoadError, RowError};
 use crate::booking::{Booking, BookingKind, BookingMember};
-use crate::ledger::account;
 use crate::ledger::book::{self, Booked};
 use crate::ledger::error::BookError;
+use crate::sql::Sql;
 use bankrail_service::ReportDay;
 use bankrail_statement::AccountId;
-use bankrail_stores::sqlite::rusqlite::Connection;
 use bankrail_values::{Currency, Date, Money, excerpt, parse_decimal};
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
 use std::cell::RefCell;
@@ -26,8 +25,8 @@ const REQUIRED: [&str; 5] = ["account", "date", "kind", "amount", "currency"];
 /// The columns that it may have beside the texts of a booking.
 const OPTIONAL: [&str; 2] = ["value_date", "reversal"];
 
-pub(super) fn load(
-    connection: &Connection,
+pub(super) async fn load(
+    connection: &impl Sql,
     rows: impl Read,
     report_day: Option<&ReportDay>,
 ) -> Result<Loaded, LoadError> {
@@ -47,7 +46,8 @@ pub(super) fn load(
     let mut loaded = Loaded::default();
     while let Some(line) = next(&mut record)? {
         let row = Row { columns: &columns, record: &record };
-        match row.book(connection, report_day).map_err(|(column, source)| LoadError::Row { line, column, source })? {
+        let booked = row.book(connection, report_day).await;
+        match booked.map_err(|(column, source)| LoadError::Row { line, column, source })? {
             Booked::New(_) => loaded.booked += 1,
             Booked::Known(_) => loaded.already += 1,
         }
@@ -178,13 +178,13 @@ impl Row<'_> {
         read(value).map_err(|error| (column, wrong(error)))
     }
 
-    fn book(&self, connection: &Connection, report_day: Option<&ReportDay>) -> Result<Booked, Wrong> {
+    async fn book(&self, connection: &impl Sql, report_day: Option<&ReportDay>) -> Result<Booked, Wrong> {
         let account = self.read("account", AccountId::parse, RowError::AccountId)?;
         let booking = self.booking()?;
-        let booked = (|| {
-            let found = account::find(connection, &account)?.ok_or(BookError::UnknownAccount)?;
-            book::book(connection, &found, &booking.to_entry()?, booking.idempotency_key(), report_day)
-        })();
+        let booked = match booking.to_entry() {
+            Ok(entry) => book::book(connection, &account, &entry, booking.idempotency_key(), report_day).await,
+            Err(wrong) => Err(wrong.into()),
+        };
         booked.map_err(|error| {
             let column = match error {
                 BookError::Conflict if self.value("key").is_none() => "reference",

@@ -1,9 +1,8 @@
 //! Limits, endpoints and accounts follow the directory.
 
 use super::fixture::{Folder, customer, record};
-use bankrail_bank::{
-    AccountRegistrar, CustomerBook, DirectoryFollower, SqliteDirectory, SqliteDirectoryOptions, SqliteLedger,
-};
+use crate::engines::{Customers, Engine, over_both};
+use bankrail_bank::{AccountRegistrar, CustomerBook, DirectoryFollower, SqlDirectoryOptions, SqliteLedger};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::{CallType, Limiter, default_limits};
 use bankrail_secured_payload::{SealOptions, Sealer};
@@ -136,13 +135,10 @@ async fn a_ledger_that_fails_is_told_again() {
 }
 
 /// Changes of another process reach it too.
-#[tokio::test]
-async fn it_runs_over_sqlite() {
-    let folder = tempfile::tempdir().unwrap();
-    let [followed_one, changed] = [(); 2].map(|()| {
-        let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
-        SqliteDirectory::new(store, SqliteDirectoryOptions::new().interval(Duration::ZERO))
-    });
+async fn it_runs_over_a_store<E: Engine>() {
+    let store = E::shared().await;
+    let options = || SqlDirectoryOptions::new().interval(Duration::from_millis(1));
+    let [followed_one, changed] = [&store, &store.again().await].map(|store| store.directory(options()));
     let Followed { follower, register, .. } = followed();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let running = tokio::spawn(async move { follower.run(&followed_one, async { drop(stopped.await) }).await });
@@ -185,4 +181,8 @@ async fn the_sqlite_ledger_learns_accounts() {
     // What the ledger cannot have is an error, and the account stays as it is.
     let refused = follower.apply(&book(&[("ACME", &ACCOUNT.replace("AUD", "USD"))])).await.unwrap_err();
     assert_eq!(refused.kind(), StoreErrorKind::Conflict);
+}
+
+over_both! {
+    it_runs_over_a_store,
 }

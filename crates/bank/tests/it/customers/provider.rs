@@ -1,6 +1,7 @@
 //! A provider over a folder: what a change means for tokens that were issued before it.
 
 use super::fixture::{Folder, customer};
+use crate::engines::Sqlite;
 use crate::ledger;
 use crate::world::World;
 use bankrail_service::ProviderOptions;
@@ -12,7 +13,7 @@ async fn a_removed_customer_is_refused_with_a_token_that_is_still_valid() {
     let folder = Folder::new();
     folder.write("A.toml", &customer("ACME", "acme", &["key-of-acme"], ""));
     folder.write("B.toml", &customer("BETA", "beta", &["key-of-beta"], ""));
-    let ledger = Arc::new(ledger::ledger().await);
+    let ledger = Arc::new(ledger::ledger::<Sqlite>().await);
     let world = World::new(Arc::new(folder.open()), ledger, folder.clock.clone(), ProviderOptions::new());
     let answer = world.ask_for_token("key-of-acme").await;
     assert_eq!(answer.status, StatusCode::OK);

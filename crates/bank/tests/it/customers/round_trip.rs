@@ -1,15 +1,13 @@
 //! A record is written as TOML and read again.
 
 use super::fixture::{Folder, encryption_key, verifying_key};
-use bankrail_bank::{
-    ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource as _, EndpointRecord, LimitOverride, SqliteDirectory,
-};
+use crate::engines::{Customers as _, Engine, Postgres, Sqlite};
+use bankrail_bank::{ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource as _, EndpointRecord, LimitOverride};
 use bankrail_client_assertion::token::ScopeSet;
 use bankrail_jose::KeySet;
 use bankrail_rate_limit::{CallType, Window};
 use bankrail_service::delivery::EndpointUrl;
 use bankrail_service::{ApiKeyHash, Customer, RegisteredAccount};
-use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{Currency, Timestamp};
 use bankrail_webhook::MessageKind;
 use proptest::collection::{btree_map, vec};
@@ -125,17 +123,7 @@ proptest! {
 
     #[test]
     fn to_sqlite_and_back(records in vec(record(), 1..3)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let directory = SqliteDirectory::new(SqliteStore::open_in_memory(Default::default()).unwrap(), Default::default());
-        let mut known = BTreeMap::new();
-        for record in records {
-            // A customer who clashes with one before changes nothing.
-            if runtime.block_on(directory.put(record.clone())).is_ok() {
-                known.insert(record.customer.code.clone(), record);
-            }
-        }
-        let book = CustomerBook::new(known.into_values()).unwrap();
-        prop_assert_eq!(&*runtime.block_on(directory.customers()).unwrap(), &book);
+        to_store_and_back::<Sqlite>(records);
     }
 
     #[test]
@@ -144,5 +132,29 @@ proptest! {
         for text in [&text, &more, &super::fixture::customer("ACME", "acme", &["k"], &more)] {
             let _ = CustomerRecord::from_toml(folder.path("A.toml"), text);
         }
+    }
+}
+
+fn to_store_and_back<E: Engine>(records: Vec<CustomerRecord>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let directory = E::new().await.directory(Default::default());
+        let mut known = BTreeMap::new();
+        for record in records {
+            // A customer who clashes with one before changes nothing.
+            if directory.put(record.clone()).await.is_ok() {
+                known.insert(record.customer.code.clone(), record);
+            }
+        }
+        assert_eq!(*directory.customers().await.unwrap(), CustomerBook::new(known.into_values()).unwrap());
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    #[ignore = "needs postgresql"]
+    fn to_postgres_and_back(records in vec(record(), 1..3)) {
+        to_store_and_back::<Postgres>(records);
     }
 }

@@ -1,19 +1,19 @@
 //! Accounts, registrations and bookings.
 
 use super::{account, day, ledger, page, paid, today, whole};
-use bankrail_bank::{AccountError, BookError, Booked, Booking, BookingKind, RegisterError, SqliteLedger};
+use crate::engines::{Books, Engine, Sqlite, over_both};
+use bankrail_bank::{AccountError, BookError, Booked, Booking, BookingKind, RegisterError};
 use bankrail_service::{LedgerAnswer, RegisteredAccount};
 use bankrail_statement::{AccountId, AccountKind, SortOrder};
-use bankrail_stores::sqlite::{SqliteStore, TransactionError};
+use bankrail_stores::sqlite::TransactionError;
 use bankrail_values::Currency;
 
-async fn balance(ledger: &SqliteLedger) -> String {
+async fn balance(ledger: &impl Books) -> String {
     ledger.balance(&account()).await.unwrap().unwrap().to_string()
 }
 
-#[tokio::test]
-async fn a_booking_changes_the_balance_and_is_booked_once() {
-    let ledger = ledger().await;
+async fn a_booking_changes_the_balance_and_is_booked_once<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let fee = Booking::new(BookingKind::Fee, "15.25 AUD".parse().unwrap(), today());
     assert_eq!(ledger.book(&account(), &paid("10.00 AUD").reference("FP1")).await.unwrap(), Booked::New(1));
     assert_eq!(ledger.book(&account(), &fee).await.unwrap(), Booked::New(2));
@@ -32,9 +32,8 @@ async fn a_booking_changes_the_balance_and_is_booked_once() {
     assert_eq!(page.balance_date, today());
 }
 
-#[tokio::test]
-async fn what_is_refused_changes_nothing() {
-    let ledger = ledger().await;
+async fn what_is_refused_changes_nothing<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let nowhere = ledger.book(&"9".parse().unwrap(), &paid("1.00 AUD")).await;
     assert!(matches!(nowhere, Err(BookError::UnknownAccount)), "{nowhere:?}");
     let dollars = ledger.book(&account(), &paid("1.00 USD")).await.unwrap_err();
@@ -65,11 +64,11 @@ async fn what_is_refused_changes_nothing() {
 
 #[tokio::test]
 async fn a_booking_within_a_transaction_shares_its_fate() {
-    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
-    let ledger = super::ledger_in(store.clone()).await;
+    let store = Sqlite::new().await;
+    let ledger = super::ledger_in(&store).await;
     for commits in [false, true] {
         let booking = ledger.clone();
-        let work = store.transaction(move |transaction| -> Result<Booked, BookError> {
+        let work = store.store.transaction(move |transaction| -> Result<Booked, BookError> {
             transaction.connection().execute_batch("CREATE TABLE mine (x INTEGER) STRICT").unwrap();
             let booked = booking.book_within(transaction, &account(), &paid("5.00 AUD").reference("FP1"))?;
             // A refusal leaves what was booked before, if the caller goes on.
@@ -84,9 +83,8 @@ async fn a_booking_within_a_transaction_shares_its_fate() {
     }
 }
 
-#[tokio::test]
-async fn registering_replaces_a_customers_accounts_and_keeps_their_entries() {
-    let ledger = ledger().await;
+async fn registering_replaces_a_customers_accounts_and_keeps_their_entries<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let acme = "ACME".parse().unwrap();
     ledger.book(&account(), &paid("5.00 AUD")).await.unwrap();
     let other: AccountId = "HKD000000000104".parse().unwrap();
@@ -109,9 +107,8 @@ async fn registering_replaces_a_customers_accounts_and_keeps_their_entries() {
     assert_eq!(whole(&ledger, today()).await.account.name.as_deref(), Some("Savings"));
 }
 
-#[tokio::test]
-async fn accounts_that_cannot_be_registered_are_named_by_their_place() {
-    let ledger = ledger().await;
+async fn accounts_that_cannot_be_registered_are_named_by_their_place<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let aud = || RegisteredAccount::new(Currency::AUD);
     let register = async |second: RegisteredAccount, id: &str| {
         let accounts = vec![("7".parse().unwrap(), aud()), (id.parse().unwrap(), second)];
@@ -134,9 +131,8 @@ async fn accounts_that_cannot_be_registered_are_named_by_their_place() {
     assert_eq!(whole(&ledger, today()).await.account.name.as_deref(), Some("Operating"));
 }
 
-#[tokio::test]
-async fn an_account_is_opened_once() {
-    let ledger = ledger().await;
+async fn an_account_is_opened_once<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let seven = "7".parse().unwrap();
     assert!(ledger.open_account(&seven, "-12.50 AUD".parse().unwrap()).await.unwrap());
     assert!(!ledger.open_account(&seven, "99 AUD".parse().unwrap()).await.unwrap());
@@ -146,4 +142,12 @@ async fn an_account_is_opened_once() {
     let large = ledger.open_account(&"8".parse().unwrap(), "1234567890123456789 AUD".parse().unwrap()).await;
     assert!(matches!(large, Err(AccountError::Balance)), "{large:?}");
     assert!(whole(&ledger, day("2021-07-30")).await.entries.is_empty());
+}
+
+over_both! {
+    a_booking_changes_the_balance_and_is_booked_once,
+    what_is_refused_changes_nothing,
+    registering_replaces_a_customers_accounts_and_keeps_their_entries,
+    accounts_that_cannot_be_registered_are_named_by_their_place,
+    an_account_is_opened_once,
 }

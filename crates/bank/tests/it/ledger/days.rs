@@ -3,24 +3,24 @@
 use super::{account, day, ledger_in};
 use crate::capture::Capture;
 use crate::customers::fixture::{Folder, customer};
+use crate::engines::{Books, Engine, Sqlite, over_both};
 use crate::world::World;
-use bankrail_bank::{BookError, Booked, Booking, BookingKind, LoadError, SqliteLedger};
+use bankrail_bank::{BookError, Booked, Booking, BookingKind, LoadError};
 use bankrail_service::{BookingDayPolicy, ProviderOptions};
-use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{Clock as _, Date};
 use std::sync::Arc;
 
 /// A provider in Sydney, its ledger, and the ledger's store.
-struct Sydney {
+struct Sydney<E: Engine> {
     world: World,
-    ledger: SqliteLedger,
-    store: SqliteStore,
+    ledger: E::Ledger,
+    store: E,
     folder: Folder,
 }
 
-async fn sydney(policy: BookingDayPolicy) -> Sydney {
-    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
-    let (ledger, folder) = (ledger_in(store.clone()).await, Folder::new());
+async fn sydney<E: Engine>(policy: BookingDayPolicy) -> Sydney<E> {
+    let store = E::new().await;
+    let (ledger, folder) = (ledger_in(&store).await, Folder::new());
     folder.write("A.toml", &customer("ACME", "acme", &["key-of-acme"], ""));
     let options = ProviderOptions::new().report_time_zone("Australia/Sydney").booking_day_policy(policy);
     let world = World::new(Arc::new(folder.open()), Arc::new(ledger.clone()), folder.clock.clone(), options);
@@ -37,9 +37,8 @@ async fn listed(world: &World) -> usize {
     answer.json["payload"].as_str().unwrap().matches("<Ntry>").count()
 }
 
-#[tokio::test]
-async fn what_is_booked_on_the_providers_day_is_seen_at_once() {
-    let Sydney { world, ledger, folder, .. } = sydney(BookingDayPolicy::Refuse).await;
+async fn what_is_booked_on_the_providers_day_is_seen_at_once<E: Engine>() {
+    let Sydney { world, ledger, folder, .. } = sydney::<E>(BookingDayPolicy::Refuse).await;
     for (instant, expected) in [
         // Midnight of UTC, in summer and in winter.
         ("2021-01-14T23:59:59.999Z", "2021-01-15"),
@@ -75,9 +74,8 @@ async fn what_is_booked_on_the_providers_day_is_seen_at_once() {
     }
 }
 
-#[tokio::test]
-async fn a_booking_of_another_day_is_refused_if_the_caller_wants_it() {
-    let Sydney { ledger, folder, .. } = sydney(BookingDayPolicy::Refuse).await;
+async fn a_booking_of_another_day_is_refused_if_the_caller_wants_it<E: Engine>() {
+    let Sydney { ledger, folder, .. } = sydney::<E>(BookingDayPolicy::Refuse).await;
     folder.clock.set("2021-07-28T20:00:00.000Z".parse().unwrap());
     let known = fee(day("2021-07-29")).key("k");
     assert_eq!(ledger.book(&account(), &known).await.unwrap(), Booked::New(1));
@@ -90,7 +88,7 @@ async fn a_booking_of_another_day_is_refused_if_the_caller_wants_it() {
         );
     }
     let rows = format!("account,date,kind,amount,currency\n{},2021-07-28,fee,1.00,AUD\n", account());
-    let loaded = ledger.load_csv(std::io::Cursor::new(rows)).await;
+    let loaded = ledger.load_csv(Box::new(std::io::Cursor::new(rows))).await;
     assert!(matches!(loaded, Err(LoadError::Row { line: 2, column: "date", .. })), "{loaded:?}");
     assert_eq!(ledger.balance(&account()).await.unwrap().unwrap().to_string(), "-1.00 AUD");
     // What is booked already is known on the next day, too.
@@ -101,13 +99,13 @@ async fn a_booking_of_another_day_is_refused_if_the_caller_wants_it() {
 #[tokio::test]
 async fn a_booking_of_another_day_is_booked_and_warned_about_by_default() {
     for (policy, warnings) in [(BookingDayPolicy::default(), 2), (BookingDayPolicy::Accept, 0)] {
-        let Sydney { ledger, store, folder, .. } = sydney(policy).await;
+        let Sydney { ledger, store, folder, .. } = sydney::<Sqlite>(policy).await;
         folder.clock.set("2021-07-28T20:00:00.000Z".parse().unwrap());
         let log = Capture::start();
         for booked in ["2021-07-29", "2021-07-28", "2021-07-28", "2021-06-30"] {
             // The store books on a thread of its own.
             let (ledger, to) = (ledger.clone(), tracing::dispatcher::get_default(tracing::Dispatch::clone));
-            let book = store.transaction(move |transaction| {
+            let book = store.store.transaction(move |transaction| {
                 let book = || ledger.book_within(transaction, &account(), &fee(day(booked)));
                 tracing::dispatcher::with_default(&to, book)
             });
@@ -121,4 +119,9 @@ async fn a_booking_of_another_day_is_booked_and_warned_about_by_default() {
             assert!(!line.contains(account().as_str()), "{line}");
         }
     }
+}
+
+over_both! {
+    what_is_booked_on_the_providers_day_is_seen_at_once,
+    a_booking_of_another_day_is_refused_if_the_caller_wants_it,
 }

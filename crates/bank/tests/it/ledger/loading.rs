@@ -1,14 +1,15 @@
 //! Loading from camt documents and CSV.
 
 use super::{account, ledger, today, whole};
-use bankrail_bank::{LoadError, LoadOptions, Loaded, ReportError, RowError, SqliteLedger};
+use crate::engines::{Books, Engine, Sqlite, over_both};
+use bankrail_bank::{LoadError, LoadOptions, Loaded, ReportError, RowError};
 use bankrail_camt052::{Document, Entry, EntryStatus};
 use bankrail_service::{Ledger as _, LedgerAnswer, RegisteredAccount, StatementQuery};
 use bankrail_statement::EntryChannel;
 use bankrail_values::{Currency, Date};
 use proptest::prelude::*;
 use std::error::Error as _;
-use std::io::Cursor;
+use std::io::{BufReader, Cursor};
 use std::path::PathBuf;
 
 /// The folder of samples; `None` when `BANKRAIL_SHARED` does not say where it is.
@@ -50,8 +51,8 @@ fn message(reports: &str) -> String {
     )
 }
 
-async fn load(ledger: &SqliteLedger, document: &str) -> Result<Loaded, LoadError> {
-    ledger.load_camt052(Cursor::new(document.to_owned()), &LoadOptions::new()).await
+async fn load(ledger: &impl Books, document: &str) -> Result<Loaded, LoadError> {
+    ledger.load_camt052(Box::new(Cursor::new(document.to_owned())), &LoadOptions::new()).await
 }
 
 /// Booked, already there, not booked, reports with another balance.
@@ -59,13 +60,12 @@ fn counts(loaded: Loaded) -> [u64; 4] {
     [loaded.booked, loaded.already, loaded.not_booked, loaded.other_balances]
 }
 
-async fn the_balance(ledger: &SqliteLedger) -> String {
+async fn the_balance(ledger: &impl Books) -> String {
     ledger.balance(&account()).await.unwrap().unwrap().to_string()
 }
 
-#[tokio::test]
-async fn a_document_is_loaded_once_and_opens_its_accounts() {
-    let ledger = SqliteLedger::new(bankrail_stores::sqlite::SqliteStore::open_in_memory(Default::default()).unwrap());
+async fn a_document_is_loaded_once_and_opens_its_accounts<E: Engine>() {
+    let ledger = E::new().await.ledger();
     let entries = [entry("5.0000", "BOOK"), entry("7.00", "PDNG"), entry("5.0000", "BOOK")].concat();
     let first = message(&report("R1", &[balance("CLBD", "1.00"), balance("ITAV", "90.00")].concat(), &entries));
     assert_eq!(counts(load(&ledger, &first).await.unwrap()), [2, 0, 1, 0]);
@@ -84,9 +84,8 @@ async fn a_document_is_loaded_once_and_opens_its_accounts() {
     assert!(error.source().unwrap().to_string().starts_with("key: expected the entry"), "{error:?}");
 }
 
-#[tokio::test]
-async fn a_document_with_a_wrong_entry_loads_nothing() {
-    let ledger = ledger().await;
+async fn a_document_with_a_wrong_entry_loads_nothing<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let wrong = entry("5.00", "BOOK").replace("<BookgDt><Dt>2021-07-29</Dt></BookgDt>", "");
     let two = [report("R1", "", &entry("1.00", "BOOK")), report("R2", "", &[entry("2.00", "BOOK"), wrong].concat())];
     let error = load(&ledger, &message(&two.concat())).await.unwrap_err();
@@ -112,21 +111,19 @@ async fn a_document_with_a_wrong_entry_loads_nothing() {
     assert!(whole(&ledger, today()).await.entries.is_empty());
 }
 
-#[tokio::test]
-async fn a_statement_of_the_day_before_is_loaded_too() {
-    let ledger = ledger().await;
+async fn a_statement_of_the_day_before_is_loaded_too<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let day_end = message(&report("S1", &balance("CLBD", "1.00"), &entry("5.00", "BOOK")))
         .replace("camt.052", "camt.053")
         .replace("BkToCstmrAcctRpt", "BkToCstmrStmt")
         .replace("Rpt>", "Stmt>");
-    let loaded = ledger.load_camt053(Cursor::new(day_end), &LoadOptions::new()).await.unwrap();
+    let loaded = ledger.load_camt053(Box::new(Cursor::new(day_end)), &LoadOptions::new()).await.unwrap();
     assert_eq!(counts(loaded), [1, 0, 0, 0]);
     // The account was registered, but had no entry and no balance.
     assert_eq!(the_balance(&ledger).await, "-1.00 AUD");
 }
 
-#[tokio::test]
-async fn the_channel_is_told_by_the_code_or_by_the_caller() {
+async fn the_channel_is_told_by_the_code_or_by_the_caller<E: Engine>() {
     let code = "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd>";
     let fast = entry("2.00", "BOOK").replace("<BkTxCd/>", code);
     let back = fast.replace("<CdtDbtInd>CRDT</CdtDbtInd>", "<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>true</RvslInd>");
@@ -137,8 +134,8 @@ async fn the_channel_is_told_by_the_code_or_by_the_caller() {
         (LoadOptions::new(), [EntryChannel::Ordinary, EntryChannel::FastPayment, EntryChannel::FastPayment]),
         (by_caller, [EntryChannel::FastPayment; 3]),
     ] {
-        let ledger = ledger().await;
-        ledger.load_camt052(Cursor::new(document.clone()), &options).await.unwrap();
+        let ledger = ledger::<E>().await;
+        ledger.load_camt052(Box::new(Cursor::new(document.clone())), &options).await.unwrap();
         let channels: Vec<_> =
             whole(&ledger, today()).await.read_entries().unwrap().iter().map(|entry| entry.channel).collect();
         assert_eq!(channels, expected);
@@ -166,8 +163,7 @@ fn booked(document: &Document) -> Vec<(String, Date, Vec<Entry>)> {
     days
 }
 
-#[tokio::test]
-async fn entries_of_real_documents_are_kept_as_they_are() {
+async fn entries_of_real_documents_are_kept_as_they_are<E: Engine>() {
     let mut entries = 0;
     for name in [
         "01-intraday-5-entries.xml",
@@ -178,7 +174,7 @@ async fn entries_of_real_documents_are_kept_as_they_are() {
         "10-intraday-17-entries.xml",
     ] {
         let Some(xml) = sample(name) else { return };
-        let ledger = ledger().await;
+        let ledger = ledger::<E>().await;
         let loaded = load(&ledger, &xml).await.unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.source()));
         let document = Document::parse(&xml).unwrap().document;
         let days = booked(&document);
@@ -201,13 +197,12 @@ async fn entries_of_real_documents_are_kept_as_they_are() {
 const HEAD: &str = "account,date,kind,amount,currency,value_date,reversal,reference,counterparty,narrative,\
                     virtual_account,virtual_account_issuer,key\n";
 
-async fn csv(ledger: &SqliteLedger, text: &str) -> Result<Loaded, LoadError> {
-    ledger.load_csv(Cursor::new(text.as_bytes().to_vec())).await
+async fn csv(ledger: &impl Books, text: &str) -> Result<Loaded, LoadError> {
+    ledger.load_csv(Box::new(Cursor::new(text.as_bytes().to_vec()))).await
 }
 
-#[tokio::test]
-async fn bookings_are_loaded_from_csv() {
-    let ledger = ledger().await;
+async fn bookings_are_loaded_from_csv<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let rows = "999001400100101,2021-07-29,fast_payment_in,1250,AUD,2021-07-30,,FP1,\"Jarrah, \"\"Joinery\"\"\",\
                 \"two\nlines 👍\",,,\r\n\
                 999001400100101,2021-07-29,fee,15.00,AUD,,false,,,,,,F1\n\
@@ -228,9 +223,8 @@ async fn bookings_are_loaded_from_csv() {
     assert_eq!(the_balance(&ledger).await, "1250.00 AUD");
 }
 
-#[tokio::test]
-async fn each_error_in_csv_names_line_and_column() {
-    let ledger = ledger().await;
+async fn each_error_in_csv_names_line_and_column<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let good = "999001400100101,2021-07-29,fee,15.00,AUD,,,R1,,,,,\n";
     for (from, to, column) in [
         ("999001400100101", "", "account"),
@@ -272,20 +266,19 @@ async fn each_error_in_csv_names_line_and_column() {
         assert!(matches!(csv(&ledger, empty).await, Err(LoadError::NoColumn { .. })));
     }
     let latin = [HEAD.as_bytes(), good.as_bytes(), b"999001400100101,2021-07-29,fee,1,AUD,,,,,Geb\xfchr,,,\n"].concat();
-    let latin = ledger.load_csv(Cursor::new(latin)).await.unwrap_err();
+    let latin = ledger.load_csv(Box::new(Cursor::new(latin))).await.unwrap_err();
     assert!(matches!(latin, LoadError::Utf8 { line: 3 }), "{latin:?}");
     // Nothing of a file that is refused is booked.
     assert_eq!(the_balance(&ledger).await, "0 AUD");
 }
 
 /// A quotation mark that nothing ends would make the rest of a file one row.
-#[tokio::test]
-async fn a_row_without_end_is_refused_in_bounded_memory() {
-    let ledger = ledger().await;
+async fn a_row_without_end_is_refused_in_bounded_memory<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let good = "999001400100101,2021-07-29,fee,15.00,AUD,,,,,,,,\n";
-    let rest = std::io::repeat(b'x');
-    let file = std::io::Read::chain(Cursor::new(format!("{HEAD}{good}\"").into_bytes()), rest);
-    let error = ledger.load_csv(file).await.unwrap_err();
+    let rest = BufReader::new(std::io::repeat(b'x'));
+    let file = BufReader::new(std::io::Read::chain(Cursor::new(format!("{HEAD}{good}\"").into_bytes()), rest));
+    let error = ledger.load_csv(Box::new(file)).await.unwrap_err();
     assert!(matches!(error, LoadError::TooLong { line: 2, most: 65_536 }), "{error:?}");
     // Many rows are no long row.
     let row = good.replace("AUD,,,,,", &format!("AUD,,,,,{}", "x".repeat(200)));
@@ -309,13 +302,24 @@ proptest! {
         }
         let csv = [HEAD.as_bytes(), b"999001400100101,2021-07-29,fee,1,AUD,,,,,,,,\n", &rows].concat();
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-            let ledger = ledger().await;
-            let camt = ledger.load_camt052(Cursor::new(document), &LoadOptions::new()).await;
+            let ledger = ledger::<Sqlite>().await;
+            let camt = ledger.load_camt052(Box::new(Cursor::new(document)), &LoadOptions::new()).await;
             assert!(!matches!(camt, Err(LoadError::Store(_))), "{camt:?}");
             for rows in [csv, rows] {
-                let csv = ledger.load_csv(Cursor::new(rows)).await;
+                let csv = ledger.load_csv(Box::new(Cursor::new(rows))).await;
                 assert!(!matches!(csv, Err(LoadError::Store(_))), "{csv:?}");
             }
         });
     }
+}
+
+over_both! {
+    a_document_is_loaded_once_and_opens_its_accounts,
+    a_document_with_a_wrong_entry_loads_nothing,
+    a_statement_of_the_day_before_is_loaded_too,
+    the_channel_is_told_by_the_code_or_by_the_caller,
+    entries_of_real_documents_are_kept_as_they_are,
+    bookings_are_loaded_from_csv,
+    each_error_in_csv_names_line_and_column,
+    a_row_without_end_is_refused_in_bounded_memory,
 }

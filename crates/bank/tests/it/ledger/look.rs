@@ -1,17 +1,17 @@
 //! Accounts as the bank sees them.
 
 use super::{account, day, ledger, paid};
-use bankrail_bank::{Booking, BookingKind, SqliteLedger};
+use crate::engines::{Books, Engine, over_both};
+use bankrail_bank::{Booking, BookingKind};
 use bankrail_statement::AccountId;
 
-async fn listed(ledger: &SqliteLedger, after: Option<&AccountId>, most: u32) -> Vec<String> {
+async fn listed(ledger: &impl Books, after: Option<&AccountId>, most: u32) -> Vec<String> {
     let accounts = ledger.accounts(after, most).await.unwrap();
     accounts.iter().map(|found| format!("{} {} {}", found.id, found.balance, found.entries)).collect()
 }
 
-#[tokio::test]
-async fn accounts_are_listed_with_balances_and_numbers_of_entries() {
-    let ledger = ledger().await;
+async fn accounts_are_listed_with_balances_and_numbers_of_entries<E: Engine>() {
+    let ledger = ledger::<E>().await;
     ledger.open_account(&"3".parse().unwrap(), "-0.50 NZD".parse().unwrap()).await.unwrap();
     ledger.book(&account(), &paid("5.00 AUD")).await.unwrap();
     ledger.book(&account(), &paid("7.25 AUD")).await.unwrap();
@@ -26,9 +26,8 @@ async fn accounts_are_listed_with_balances_and_numbers_of_entries() {
     assert_eq!(ledger.account(&"4".parse().unwrap()).await.unwrap(), None);
 }
 
-#[tokio::test]
-async fn days_with_entries_are_found_from_the_last_one_back() {
-    let ledger = ledger().await;
+async fn days_with_entries_are_found_from_the_last_one_back<E: Engine>() {
+    let ledger = ledger::<E>().await;
     assert_eq!(ledger.last_day(&account(), None).await.unwrap(), None);
     for of in ["2021-07-29", "2021-08-02", "2021-07-30", "2021-08-02"] {
         let booking = Booking::new(BookingKind::FastPaymentIn, "1.00 AUD".parse().unwrap(), day(of));
@@ -42,4 +41,9 @@ async fn days_with_entries_are_found_from_the_last_one_back() {
     assert_eq!(days, ["2021-08-02", "2021-07-30", "2021-07-29"]);
     assert_eq!(ledger.last_day(&"2".parse().unwrap(), None).await.unwrap(), None);
     assert_eq!(ledger.last_day(&"4".parse().unwrap(), None).await.unwrap(), None);
+}
+
+over_both! {
+    accounts_are_listed_with_balances_and_numbers_of_entries,
+    days_with_entries_are_found_from_the_last_one_back,
 }

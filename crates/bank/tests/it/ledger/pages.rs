@@ -1,14 +1,14 @@
 //! Where a page ends.
 
 use super::{account, ledger, page, paid, today};
-use bankrail_bank::SqliteLedger;
+use crate::engines::{Books, Engine, over_both};
 use bankrail_camt052::{ReportBuilder, ReportIds};
 use bankrail_service::{LedgerAnswer, LedgerPage};
 use bankrail_statement::SortOrder;
 use bankrail_values::{Money, SimpleUuid};
 
 /// All pages of a walk.
-async fn walk(ledger: &SqliteLedger, order: SortOrder, most: u16) -> Vec<LedgerPage> {
+async fn walk(ledger: &impl Books, order: SortOrder, most: u16) -> Vec<LedgerPage> {
     let mut pages: Vec<LedgerPage> = Vec::new();
     loop {
         let position = pages.last().and_then(|page| page.next.clone());
@@ -22,9 +22,8 @@ async fn walk(ledger: &SqliteLedger, order: SortOrder, most: u16) -> Vec<LedgerP
 }
 
 /// No page's sums have more than 18 digits, so that each can be sent.
-#[tokio::test]
-async fn a_page_ends_where_its_sums_would_not_fit() {
-    let ledger = ledger().await;
+async fn a_page_ends_where_its_sums_would_not_fit<E: Engine>() {
+    let ledger = ledger::<E>().await;
     for _ in 0..3 {
         ledger.book(&account(), &paid("6000000000000000.00 AUD")).await.unwrap();
         let sent = bankrail_bank::Booking::new(
@@ -49,9 +48,8 @@ async fn a_page_ends_where_its_sums_would_not_fit() {
 }
 
 /// Large entries make short pages, so that a page takes a bounded amount of memory.
-#[tokio::test]
-async fn a_page_ends_where_it_would_be_too_large() {
-    let ledger = ledger().await;
+async fn a_page_ends_where_it_would_be_too_large<E: Engine>() {
+    let ledger = ledger::<E>().await;
     let mut entry = paid("1.00 AUD").narrative("👍".repeat(280)).to_entry().unwrap();
     let transaction = entry.entry.details[0].transactions[0].clone();
     entry.entry.details[0].transactions = vec![transaction; 1_600];
@@ -66,4 +64,9 @@ async fn a_page_ends_where_it_would_be_too_large() {
     entry.entry.details[0].transactions.extend_from_within(..);
     let large = ledger.book_entry(&account(), &entry, None).await.unwrap_err();
     assert_eq!(large.to_string(), "expected an entry of at most 4194304 bytes as XML, found a larger one");
+}
+
+over_both! {
+    a_page_ends_where_its_sums_would_not_fit,
+    a_page_ends_where_it_would_be_too_large,
 }

@@ -3,6 +3,7 @@
 use super::ledger;
 use super::loading::sample;
 use crate::customers::fixture::{Folder, customer};
+use crate::engines::{Books, Engine, over_both};
 use crate::world::World;
 use bankrail_bank::LoadOptions;
 use bankrail_camt052::{Document, Mode, ReadOptions};
@@ -11,11 +12,10 @@ use bankrail_values::Currency;
 use std::io::Cursor;
 use std::sync::Arc;
 
-#[tokio::test]
-async fn a_loaded_document_is_served_with_equal_entries() {
+async fn a_loaded_document_is_served_with_equal_entries<E: Engine>() {
     let Some(xml) = sample("02-intraday-6-entries.xml") else { return };
-    let ledger = ledger().await;
-    ledger.load_camt052(Cursor::new(xml.clone()), &LoadOptions::new()).await.unwrap();
+    let ledger = ledger::<E>().await;
+    ledger.load_camt052(Box::new(Cursor::new(xml.clone())), &LoadOptions::new()).await.unwrap();
     let account = "011222814766538".parse().unwrap();
     let facts = RegisteredAccount::new(Currency::AUD).with_virtual_accounts();
     ledger.register(&"ACME".parse().unwrap(), vec![(account, facts)]).await.unwrap();
@@ -46,4 +46,8 @@ async fn a_loaded_document_is_served_with_equal_entries() {
     assert_eq!(hidden.entries.len(), loaded.entries.len());
     let transactions = hidden.entries.iter().flat_map(|entry| entry.transactions());
     assert!(transactions.into_iter().all(|transaction| transaction.parties.is_none()));
+}
+
+over_both! {
+    a_loaded_document_is_served_with_equal_entries,
 }

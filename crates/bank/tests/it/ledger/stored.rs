@@ -1,14 +1,14 @@
 //! Rows of entries: as they are written now, as earlier versions wrote them, and damaged.
 
 use super::{account, ledger_in, paid, today};
-use bankrail_bank::{BookError, Booked, SqliteLedger};
-use bankrail_service::{Ledger as _, LedgerAnswer, LedgerPage, PageEntry, StatementQuery};
-use bankrail_stores::sqlite::{SqliteStore, rusqlite};
+use crate::engines::{Books, Engine, Sqlite, over_both};
+use bankrail_bank::{BookError, Booked};
+use bankrail_service::{LedgerAnswer, LedgerPage, PageEntry, StatementQuery};
 use bankrail_values::{StoreError, StoreErrorKind};
 
-async fn booked() -> (SqliteStore, SqliteLedger) {
-    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
-    let ledger = ledger_in(store.clone()).await;
+async fn booked<E: Engine>() -> (E, E::Ledger) {
+    let store = E::new().await;
+    let ledger = ledger_in(&store).await;
     for reference in ["FP1", "FP2"] {
         let booking = paid("25.00 AUD").reference(reference).narrative("rent 👍");
         assert!(matches!(ledger.book(&account(), &booking).await.unwrap(), Booked::New(_)));
@@ -16,22 +16,19 @@ async fn booked() -> (SqliteStore, SqliteLedger) {
     (store, ledger)
 }
 
-async fn change(store: &SqliteStore, sql: &'static str) {
-    let changed =
-        store.transaction(move |transaction| -> rusqlite::Result<_> { transaction.connection().execute(sql, []) });
-    assert!(changed.await.unwrap() > 0);
+async fn change(store: &impl Engine, sql: &'static str) {
+    assert!(store.change(sql).await > 0);
 }
 
-async fn page(ledger: &SqliteLedger) -> Result<LedgerPage, StoreError> {
+async fn page(ledger: &impl Books) -> Result<LedgerPage, StoreError> {
     match ledger.statement(&StatementQuery::new("ACME".parse().unwrap(), account(), today())).await? {
         LedgerAnswer::Page(page) => Ok(*page),
         other => panic!("{other:?}"),
     }
 }
 
-#[tokio::test]
-async fn entries_are_handed_over_as_they_were_written() {
-    let (_, ledger) = booked().await;
+async fn entries_are_handed_over_as_they_were_written<E: Engine>() {
+    let (_, ledger) = booked::<E>().await;
     let page = page(&ledger).await.unwrap();
     assert!(page.entries.iter().all(|entry| matches!(entry, PageEntry::Written { .. })));
     let expected =
@@ -41,7 +38,7 @@ async fn entries_are_handed_over_as_they_were_written() {
 
 #[tokio::test]
 async fn entries_of_an_earlier_version_are_read_first() {
-    let (store, ledger) = booked().await;
+    let (store, ledger) = booked::<Sqlite>().await;
     let now = page(&ledger).await.unwrap().read_entries().unwrap();
     change(&store, "UPDATE bankrail_account_entry SET checksum = NULL WHERE number = 1").await;
     let before = page(&ledger).await.unwrap();
@@ -56,8 +53,7 @@ async fn entries_of_an_earlier_version_are_read_first() {
 }
 
 /// Every column that a statement shows, and the checksum itself.
-#[tokio::test]
-async fn a_damaged_row_is_a_failure_of_the_ledger() {
+async fn a_damaged_row_is_a_failure_of_the_ledger<E: Engine>() {
     for damage in [
         "UPDATE bankrail_account_entry SET entry = replace(entry, '25.00', '25.01') WHERE number = 2",
         "UPDATE bankrail_account_entry SET entry = replace(entry, 'rent', 'rant') WHERE number = 2",
@@ -68,11 +64,16 @@ async fn a_damaged_row_is_a_failure_of_the_ledger() {
         "UPDATE bankrail_account_entry SET checksum = checksum + 1 WHERE number = 2",
         "UPDATE bankrail_account_entry SET checksum = -1 WHERE number = 2",
     ] {
-        let (store, ledger) = booked().await;
+        let (store, ledger) = booked::<E>().await;
         change(&store, damage).await;
         assert_eq!(page(&ledger).await.unwrap_err().kind(), StoreErrorKind::Corrupt, "{damage}");
         let again = paid("25.00 AUD").reference("FP2").narrative("rent 👍");
         let BookError::Store(error) = ledger.book(&account(), &again).await.unwrap_err() else { panic!("{damage}") };
         assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{damage}");
     }
+}
+
+over_both! {
+    entries_are_handed_over_as_they_were_written,
+    a_damaged_row_is_a_failure_of_the_ledger,
 }

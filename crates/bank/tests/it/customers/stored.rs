@@ -1,11 +1,11 @@
-//! The directory in SQLite.
+//! The directory in SQLite and PostgreSQL.
 
 use super::fixture::{Folder, TIME, customer, record};
-use bankrail_bank::{ApiKeyRecord, CustomerChangeError, CustomerSource, SqliteDirectory, SqliteDirectoryOptions};
+use crate::engines::{Customers, Engine, Sqlite, over_both};
+use bankrail_bank::{ApiKeyRecord, CustomerChangeError, CustomerSource as _, SqlDirectoryOptions};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::testing::directory_suite;
 use bankrail_service::{ApiKeyHash, Directory};
-use bankrail_stores::sqlite::{SqliteStore, TransactionError, rusqlite};
 use bankrail_values::{Clock, ManualClock, StoreErrorKind, Timestamp};
 use std::error::Error as _;
 use std::sync::Arc;
@@ -15,13 +15,12 @@ fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::new(TIME.parse().unwrap()))
 }
 
-fn directory(store: &SqliteStore, clock: &Arc<ManualClock>) -> SqliteDirectory {
-    let options = SqliteDirectoryOptions::new().clock(Arc::clone(clock) as Arc<dyn Clock>);
-    SqliteDirectory::new(store.clone(), options)
+fn directory<E: Engine>(store: &E, clock: &Arc<ManualClock>) -> E::Directory {
+    store.directory(SqlDirectoryOptions::new().clock(Arc::clone(clock) as Arc<dyn Clock>))
 }
 
-fn in_memory() -> SqliteDirectory {
-    directory(&SqliteStore::open_in_memory(Default::default()).unwrap(), &clock())
+async fn new<E: Engine>() -> E::Directory {
+    directory(&E::new().await, &clock())
 }
 
 fn hash(key: &str) -> ApiKeyHash {
@@ -32,7 +31,7 @@ fn code(code: &str) -> CustomerCode {
     code.parse().unwrap()
 }
 
-async fn finds(directory: &SqliteDirectory, key: &str) -> Option<String> {
+async fn finds(directory: &impl Customers, key: &str) -> Option<String> {
     let customer = directory.customer_by_api_key(hash(key)).await.unwrap();
     customer.map(|customer| customer.code.to_string())
 }
@@ -52,9 +51,8 @@ const MORE: &str = "[[limits]]\ncall_type = \"token\"\nper_hour = 100\nper_secon
     api_key = { header = \"x-key\", value = \"hunter2\" }\npaths = { query = \"/q\" }\n\
     [[endpoints]]\nid = \"e0\"\nurl = \"https://a.example/y\"\nencryption_key = { file = \"encryption.pem\" }\n";
 
-#[tokio::test]
-async fn the_suite() {
-    let directory = in_memory();
+async fn the_suite<E: Engine>() {
+    let directory = new::<E>().await;
     directory.put(record("ACME", &["key-of-acme", "second-key"], "")).await.unwrap();
     directory.put(record("BETA", &["key-of-beta"], "")).await.unwrap();
     let known: [(&[u8], _); 3] =
@@ -62,16 +60,12 @@ async fn the_suite() {
     directory_suite(&directory, &known).await;
 }
 
-#[tokio::test]
-async fn records_are_stored_whole_and_replaced_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
+async fn records_are_stored_whole_and_replaced_whole<E: Engine>() {
+    let store = E::shared().await;
     let full = record("ACME", &["a", "b"], &format!("not_before = 2026-11-01T00:00:00Z\n{MORE}"));
     directory(&store, &clock()).put(full.clone()).await.unwrap();
-    store.close().await;
-    drop(store);
     // Another process reads it.
-    let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
+    let store = store.again().await;
     let directory = directory(&store, &clock());
     assert_eq!(directory.find(&code("ACME")).await.unwrap().as_ref(), Some(&full));
     assert_eq!(directory.find(&code("BETA")).await.unwrap(), None);
@@ -85,18 +79,18 @@ async fn records_are_stored_whole_and_replaced_whole() {
     assert!(!directory.remove(&code("AAA")).await.unwrap());
     assert_eq!(finds(&directory, "b").await, None);
     // Nothing of it is left.
-    let left = store.read(|connection| {
-        let sql = "SELECT (SELECT count(*) FROM bankrail_customer_endpoint_path)
-            + (SELECT count(*) FROM bankrail_customer_endpoint) + (SELECT count(*) FROM bankrail_customer_limit)
-            + (SELECT count(*) FROM bankrail_customer_account)";
-        connection.query_row(sql, [], |row| row.get::<_, i64>(0))
-    });
-    assert_eq!(left.await.unwrap(), 0);
+    for rest in [
+        "DELETE FROM bankrail_customer_endpoint_path",
+        "DELETE FROM bankrail_customer_endpoint",
+        "DELETE FROM bankrail_customer_limit",
+        "DELETE FROM bankrail_customer_account",
+    ] {
+        assert_eq!(store.change(rest).await, 0, "{rest}");
+    }
 }
 
-#[tokio::test]
-async fn a_change_is_validated_with_all_other_customers() {
-    let directory = in_memory();
+async fn a_change_is_validated_with_all_other_customers<E: Engine>() {
+    let directory = new::<E>().await;
     directory.put(record("ACME", &["a", "b"], MORE)).await.unwrap();
     let clash = record("BETA", &["c", "b"], &MORE.replace("Täglich", "Other"));
     assert_eq!(
@@ -125,10 +119,9 @@ async fn a_change_is_validated_with_all_other_customers() {
     assert_eq!(directory.customers().await.unwrap(), book);
 }
 
-#[tokio::test]
-async fn an_api_key_is_replaced_without_an_interruption() {
+async fn an_api_key_is_replaced_without_an_interruption<E: Engine>() {
     let clock = clock();
-    let directory = directory(&SqliteStore::open_in_memory(Default::default()).unwrap(), &clock);
+    let directory = directory(&E::new().await, &clock);
     directory.put(record("ACME", &["old"], "")).await.unwrap();
     assert!(directory.add_api_key(&code("ACME"), ApiKeyRecord::new(hash("new"))).await.unwrap());
     assert!(!directory.add_api_key(&code("BETA"), ApiKeyRecord::new(hash("other"))).await.unwrap());
@@ -158,14 +151,10 @@ async fn an_api_key_is_replaced_without_an_interruption() {
     assert!(!directory.retire_api_key(hash("later"), clock.now()).await.unwrap());
 }
 
-/// Two processes on one file: each lookup sees what the other has changed.
-#[tokio::test]
-async fn another_process_changes_a_customer() {
-    let folder = tempfile::tempdir().unwrap();
-    let [one, two] = [(); 2].map(|()| {
-        let store = SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
-        directory(&store, &clock())
-    });
+/// Two processes on one store: each lookup sees what the other has changed.
+async fn another_process_changes_a_customer<E: Engine>() {
+    let store = E::shared().await;
+    let [one, two] = [&store, &store.again().await].map(|store| directory(store, &clock()));
     one.put(record("ACME", &["a"], "")).await.unwrap();
     let before = two.customers().await.unwrap();
     assert!(Arc::ptr_eq(&before, &two.customers().await.unwrap()));
@@ -187,22 +176,19 @@ async fn another_process_changes_a_customer() {
     assert_eq!(two.customers().await.unwrap().len(), 1);
 }
 
-#[tokio::test]
-async fn rows_of_somebody_else_are_reported_without_their_content() {
-    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
+async fn rows_of_somebody_else_are_reported_without_their_content<E: Engine>() {
+    let store = E::new().await;
     let directory = directory(&store, &clock());
     directory.put(record("ACME", &["a"], MORE)).await.unwrap();
     for spoil in [
         "UPDATE bankrail_customer SET scopes = 'MARK4711  MARK4711'",
         "UPDATE bankrail_customer_account SET account = 'MARK-4711' || id",
         "UPDATE bankrail_customer_endpoint SET url = 'MARK4711'",
-        "UPDATE bankrail_customer_key SET key = x'00'",
+        "UPDATE bankrail_customer_key SET key = substr(key, 1, 1)",
         "UPDATE bankrail_customer_limit SET call_type = 'MARK4711'",
     ] {
         directory.put(record("ACME", &["a"], MORE)).await.unwrap();
-        let spoilt = store.transaction(move |transaction| transaction.connection().execute(spoil, []));
-        let spoilt: Result<usize, TransactionError<rusqlite::Error>> = spoilt.await;
-        assert!(spoilt.unwrap() > 0);
+        assert!(store.change(spoil).await > 0);
         let error = directory.find(&code("ACME")).await.unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{spoil}");
         let shown = format!("{error} {error:?}");
@@ -214,7 +200,7 @@ async fn rows_of_somebody_else_are_reported_without_their_content() {
 /// A lookup reads by indexes alone.
 #[tokio::test]
 async fn a_lookup_goes_by_an_index() {
-    let store = SqliteStore::open_in_memory(Default::default()).unwrap();
+    let store = Sqlite::new().await.store;
     let plan = store.read(|connection| {
         let sql = "EXPLAIN QUERY PLAN SELECT customer, change, hash, not_before, expires
             FROM bankrail_customer_api_key JOIN bankrail_customer ON code = customer WHERE hash = ?1";
@@ -225,4 +211,13 @@ async fn a_lookup_goes_by_an_index() {
     let plan = plan.await.unwrap();
     assert_eq!(plan.len(), 2, "{plan:?}");
     assert!(plan.iter().all(|line| line.starts_with("SEARCH")), "{plan:?}");
+}
+
+over_both! {
+    the_suite,
+    records_are_stored_whole_and_replaced_whole,
+    a_change_is_validated_with_all_other_customers,
+    an_api_key_is_replaced_without_an_interruption,
+    another_process_changes_a_customer,
+    rows_of_somebody_else_are_reported_without_their_content,
 }

@@ -1,0 +1,317 @@
+//! A directory in a store: SQLite or PostgreSQL.
+
+mod error;
+mod options;
+mod read;
+mod write;
+
+pub use self::error::CustomerChangeError;
+pub use self::options::SqlDirectoryOptions;
+
+use self::read::Whose;
+use super::{ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource};
+use crate::sql::{Engine, Sql};
+use bankrail_client_assertion::CustomerCode;
+use bankrail_service::{ApiKeyHash, Customer, Directory};
+#[cfg(feature = "postgres")]
+use bankrail_stores::postgres::{Notifications, PostgresStore};
+#[cfg(feature = "sqlite")]
+use bankrail_stores::sqlite::SqliteStore;
+use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The most customers whose parsed keys are kept.
+const MAX_CACHED: usize = 10_000;
+
+/// More customers than this are read together.
+const FEW: usize = 100;
+
+/// A [`Directory`] in an SQLite file, beside the other records of a [`SqliteStore`].
+#[cfg(feature = "sqlite")]
+pub type SqliteDirectory = SqlDirectory<SqliteStore>;
+
+/// Options of a [`SqliteDirectory`].
+#[cfg(feature = "sqlite")]
+pub type SqliteDirectoryOptions = SqlDirectoryOptions;
+
+/// A [`Directory`] in PostgreSQL, beside the other records of a [`PostgresStore`], for instances on several machines.
+#[cfg(feature = "postgres")]
+pub type PostgresDirectory = SqlDirectory<PostgresStore>;
+
+/// A [`Directory`] in a store, as [`SqliteDirectory`] and [`PostgresDirectory`]. Cheap to clone; clones share
+/// everything.
+///
+/// - Each change is one transaction. It is validated with all other customers before, as [`CustomerBook`] says, and
+///   refused as a whole.
+/// - A change is in force for every lookup that begins after it, also for those of other processes and machines: a
+///   lookup reads one row by an index. Only the parsed public keys are kept in memory.
+/// - What a [`DirectoryFollower`](crate::DirectoryFollower) applies, limits, endpoints and accounts, follows a change
+///   within the [interval](SqlDirectoryOptions::interval). On PostgreSQL a change notifies the followers of all
+///   instances (`LISTEN`, on one connection beside the pool), so that they ask within a tenth of a second.
+/// - API keys are stored as hashes. Those of webhook endpoints are stored in clear, because they are sent: a new SQLite
+///   file is readable for its owner only, and a database must be protected likewise.
+///
+#[cfg_attr(feature = "sqlite", doc = "```")]
+#[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use bankrail_bank::{SqliteDirectory, SqliteDirectoryOptions};
+/// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
+/// use std::sync::Arc;
+///
+/// let store = SqliteStore::open("bank.db", SqliteOptions::new())?;
+/// let directory = Arc::new(SqliteDirectory::new(store, SqliteDirectoryOptions::new()));
+/// assert!(directory.list().await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SqlDirectory<S> {
+    store: S,
+    options: SqlDirectoryOptions,
+    cache: Arc<Mutex<Cache>>,
+    /// The connection that hears of changes, once a follower has asked for them.
+    #[cfg(feature = "postgres")]
+    listening: Arc<tokio::sync::Mutex<Option<Notifications>>>,
+}
+
+type Records = BTreeMap<CustomerCode, (i64, CustomerRecord)>;
+
+/// What was parsed, each with the number of the change that it is from.
+#[derive(Default)]
+struct Cache {
+    customers: HashMap<CustomerCode, (i64, Arc<Customer>)>,
+    records: Records,
+    book: Option<(i64, Arc<CustomerBook>)>,
+}
+
+impl<S> SqlDirectory<S> {
+    /// The customers in this store.
+    #[must_use]
+    pub fn new(store: S, options: SqlDirectoryOptions) -> Self {
+        Self {
+            store,
+            options,
+            cache: Arc::default(),
+            #[cfg(feature = "postgres")]
+            listening: Arc::default(),
+        }
+    }
+}
+
+impl<S: Engine> SqlDirectory<S> {
+    /// The codes of all customers in ascending order.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the store.
+    pub async fn list(&self) -> Result<Vec<CustomerCode>, StoreError> {
+        let codes = async |connection: &S::Connection<'_>| Ok(read::changes(connection).await?.into_keys().collect());
+        self.store.read(codes).await
+    }
+
+    /// The record of a customer.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the store.
+    pub async fn find(&self, code: &CustomerCode) -> Result<Option<CustomerRecord>, StoreError> {
+        let code = code.clone();
+        self.store.read(async move |connection| read::record(connection, &code).await).await
+    }
+
+    /// Adds a customer, or replaces everything that is arranged with one.
+    ///
+    /// # Errors
+    /// [`CustomerChangeError`], and then nothing is changed.
+    pub async fn put(&self, record: CustomerRecord) -> Result<(), CustomerChangeError> {
+        self.store.write(async move |connection| write::put(connection, &[&record]).await).await
+    }
+
+    /// Adds or replaces all customers of a book, for example those of a [`CustomerFolder`](super::CustomerFolder).
+    /// Other customers stay.
+    ///
+    /// # Errors
+    /// [`CustomerChangeError`], and then nothing is changed.
+    pub async fn import(&self, customers: Arc<CustomerBook>) -> Result<(), CustomerChangeError> {
+        let put = async move |connection: &S::Connection<'_>| {
+            let records: Vec<&CustomerRecord> = customers.records().map(|record| &**record).collect();
+            write::put(connection, &records).await
+        };
+        self.store.write_long(put).await
+    }
+
+    /// Removes a customer and everything that is arranged with it. False if there is none with this code.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the store.
+    pub async fn remove(&self, code: &CustomerCode) -> Result<bool, StoreError> {
+        let code = code.clone();
+        self.store.write(async move |connection| write::remove(connection, &code).await).await
+    }
+
+    /// Gives a customer another API key, beside those that it has. Keys of the customer that have expired are deleted.
+    /// False if there is no customer with this code.
+    ///
+    /// # Errors
+    /// [`CustomerChangeError`], and then nothing is changed.
+    pub async fn add_api_key(&self, code: &CustomerCode, key: ApiKeyRecord) -> Result<bool, CustomerChangeError> {
+        let (code, now) = (code.clone(), self.options.clock.now());
+        let add = async move |connection: &S::Connection<'_>| {
+            write::lock(connection).await?;
+            let Some(mut record) = read::record(connection, &code).await? else { return Ok(false) };
+            record.api_keys.retain(|known| known.valid_until().is_none_or(|until| now < until));
+            record.api_keys.push(key);
+            write::put(connection, &[&record]).await?;
+            Ok(true)
+        };
+        self.store.write(add).await
+    }
+
+    /// Lets an API key expire at this time, or at its own if that is earlier. Now or a past time ends it at once. False
+    /// if nobody has this key.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the store.
+    pub async fn retire_api_key(&self, key: ApiKeyHash, at: Timestamp) -> Result<bool, StoreError> {
+        self.store.write(async move |connection| write::retire(connection, key, at).await).await
+    }
+
+    async fn lookup(&self, key: ApiKeyHash) -> Result<Option<Arc<Customer>>, StoreError> {
+        let (cache, now) = (Arc::clone(&self.cache), self.options.clock.now());
+        let find = async move |connection: &S::Connection<'_>| {
+            let Some((code, change, key)) = read::api_key(connection, key).await? else { return Ok(None) };
+            if !key.is_valid_at(now) {
+                return Ok(None);
+            }
+            if let Some(known) = Cache::of(&cache).customer(&code, change) {
+                return Ok(Some(known));
+            }
+            let Some(customer) = read::customer(connection, &code).await? else { return Ok(None) };
+            let customer = Arc::new(customer);
+            Cache::of(&cache).keep(code, change, Arc::clone(&customer));
+            Ok(Some(customer))
+        };
+        self.store.read(find).await
+    }
+
+    async fn book(&self) -> Result<Arc<CustomerBook>, StoreError> {
+        let cache = Arc::clone(&self.cache);
+        let read = async move |connection: &S::Connection<'_>| {
+            let last = read::last_change(connection).await?;
+            let mut records = match Cache::of(&cache).book_at(last) {
+                Ok(book) => return Ok(book),
+                Err(records) => records,
+            };
+            let updated = update(connection, &mut records).await;
+            // Another program may have written to the tables.
+            let book = updated.and_then(|()| {
+                CustomerBook::new(records.values().map(|(_, record)| record.clone()))
+                    .map_err(|error| StoreError::new(StoreErrorKind::Corrupt, error))
+            });
+            let mut cache = Cache::of(&cache);
+            cache.records = records;
+            let book = Arc::new(book?);
+            cache.book = Some((last, Arc::clone(&book)));
+            Ok(book)
+        };
+        self.store.read_long(read).await
+    }
+}
+
+/// Reads those customers that have changed.
+async fn update(connection: &impl Sql, records: &mut Records) -> Result<(), StoreError> {
+    let changes = read::changes(connection).await?;
+    records.retain(|code, (known, _)| changes.get(code) == Some(known));
+    let missing: Vec<&CustomerCode> = changes.keys().filter(|code| !records.contains_key(*code)).collect();
+    if missing.len() > FEW {
+        *records = read::records(connection, Whose::All).await?;
+        return Ok(());
+    }
+    for code in missing {
+        records.extend(read::records(connection, Whose::One(code)).await?);
+    }
+    Ok(())
+}
+
+impl Cache {
+    fn of(cache: &Mutex<Self>) -> MutexGuard<'_, Self> {
+        cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The customer with this code, if it is known as it was after this change.
+    fn customer(&self, code: &CustomerCode, change: i64) -> Option<Arc<Customer>> {
+        let (_, customer) = self.customers.get(code).filter(|(known, _)| *known == change)?;
+        Some(Arc::clone(customer))
+    }
+
+    fn keep(&mut self, code: CustomerCode, change: i64, customer: Arc<Customer>) {
+        if self.customers.len() >= MAX_CACHED {
+            self.customers.clear();
+        }
+        self.customers.insert(code, (change, customer));
+    }
+
+    /// All customers as they were after this change, or the records that are known.
+    fn book_at(&mut self, change: i64) -> Result<Arc<CustomerBook>, Records> {
+        match &self.book {
+            Some((known, book)) if *known == change => Ok(Arc::clone(book)),
+            _ => Err(std::mem::take(&mut self.records)),
+        }
+    }
+}
+
+/// What needs to know of each engine that its work may go on on another thread.
+macro_rules! traits {
+    ($($(#[$feature:meta])* $Store:ty { $($changed:tt)* })*) => { $(
+        $(#[$feature])*
+        impl Directory for SqlDirectory<$Store> {
+            fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>> {
+                Box::pin(self.lookup(key))
+            }
+        }
+
+        $(#[$feature])*
+        impl CustomerSource for SqlDirectory<$Store> {
+            fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>> {
+                Box::pin(self.book())
+            }
+
+            fn interval(&self) -> Duration {
+                self.options.interval
+            }
+
+            $($changed)*
+        }
+    )* };
+}
+
+traits! {
+    #[cfg(feature = "sqlite")]
+    SqliteStore {}
+    #[cfg(feature = "postgres")]
+    PostgresStore {
+        fn changed(&self) -> StoreFuture<'_, ()> {
+            Box::pin(async {
+                let mut listening = self.listening.lock().await;
+                match &mut *listening {
+                    // What came before it listened is read once more.
+                    None => *listening = Some(self.store.listen("bankrail_customer").await?),
+                    Some(notifications) => {
+                        if notifications.next().await.is_none() {
+                            *listening = None;
+                            return Err(StoreErrorKind::Unavailable.into());
+                        }
+                    }
+                }
+                Ok(())
+            })
+        }
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for SqlDirectory<S> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("SqlDirectory").field("store", &self.store).finish_non_exhaustive()
+    }
+}

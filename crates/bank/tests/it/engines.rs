@@ -1,0 +1,185 @@
+//! The engines of a ledger and a directory, and the macro that runs each case over both.
+
+use bankrail_bank::{
+    AccountError, ApiKeyRecord, BookError, Booked, Booking, CustomerBook, CustomerChangeError, CustomerRecord,
+    CustomerSource, LedgerAccount, LoadError, LoadOptions, Loaded, PostgresDirectory, PostgresLedger, RegisterError,
+    SqlDirectoryOptions, SqliteDirectory, SqliteLedger,
+};
+use bankrail_client_assertion::CustomerCode;
+use bankrail_service::{ApiKeyHash, Directory, Ledger, LedgerEntry, RegisteredAccount};
+use bankrail_statement::AccountId;
+use bankrail_stores::postgres::tokio_postgres::{NoTls, connect};
+use bankrail_stores::postgres::{PostgresOptions, PostgresStore};
+use bankrail_stores::sqlite::{SqliteStore, rusqlite};
+use bankrail_values::{Date, Money, StoreError, Timestamp};
+use std::io::BufRead;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A store that is used as one instance of a program uses it.
+pub(crate) trait Engine: Clone + Send + Sync + 'static {
+    type Ledger: Books;
+    type Directory: Customers;
+
+    /// An empty store.
+    fn new() -> impl Future<Output = Self> + Send;
+    /// An empty store that other instances can use too.
+    fn shared() -> impl Future<Output = Self> + Send;
+    /// Another instance.
+    fn again(&self) -> impl Future<Output = Self> + Send;
+    fn ledger(&self) -> Self::Ledger;
+    fn directory(&self, options: SqlDirectoryOptions) -> Self::Directory;
+    /// Runs a statement of somebody else's, and returns how many rows it has changed.
+    fn change(&self, sql: &'static str) -> impl Future<Output = u64> + Send;
+}
+
+/// States what a test does with either engine's type.
+macro_rules! alike {
+    (trait $Trait:ident: $($Super:path),+; $First:ty, $Second:ty; $(fn $name:ident($($arg:ident: $of:ty),*) -> $answer:ty;)+) => {
+        pub(crate) trait $Trait: $($Super +)+ Clone + Send + Sync + 'static {
+            $(fn $name(&self $(, $arg: $of)*) -> impl Future<Output = $answer> + Send;)+
+        }
+        alike!(@of $Trait $First; $(fn $name($($arg: $of),*) -> $answer;)+);
+        alike!(@of $Trait $Second; $(fn $name($($arg: $of),*) -> $answer;)+);
+    };
+    (@of $Trait:ident $Of:ty; $(fn $name:ident($($arg:ident: $of:ty),*) -> $answer:ty;)+) => {
+        impl $Trait for $Of {
+            $(async fn $name(&self $(, $arg: $of)*) -> $answer {
+                <$Of>::$name(self $(, $arg)*).await
+            })+
+        }
+    };
+}
+
+alike! {
+    trait Books: Ledger; SqliteLedger, PostgresLedger;
+    fn open_account(account: &AccountId, opening: Money) -> Result<bool, AccountError>;
+    fn balance(account: &AccountId) -> Result<Option<Money>, StoreError>;
+    fn account(account: &AccountId) -> Result<Option<LedgerAccount>, StoreError>;
+    fn accounts(after: Option<&AccountId>, most: u32) -> Result<Vec<LedgerAccount>, StoreError>;
+    fn last_day(account: &AccountId, before: Option<Date>) -> Result<Option<Date>, StoreError>;
+    fn register(customer: &CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> Result<(), RegisterError>;
+    fn book(account: &AccountId, booking: &Booking) -> Result<Booked, BookError>;
+    fn book_entry(account: &AccountId, entry: &LedgerEntry, key: Option<&str>) -> Result<Booked, BookError>;
+    fn load_camt052(document: Box<dyn BufRead + Send>, options: &LoadOptions) -> Result<Loaded, LoadError>;
+    fn load_camt053(document: Box<dyn BufRead + Send>, options: &LoadOptions) -> Result<Loaded, LoadError>;
+    fn load_csv(rows: Box<dyn BufRead + Send>) -> Result<Loaded, LoadError>;
+}
+
+alike! {
+    trait Customers: Directory, CustomerSource; SqliteDirectory, PostgresDirectory;
+    fn list() -> Result<Vec<CustomerCode>, StoreError>;
+    fn find(code: &CustomerCode) -> Result<Option<CustomerRecord>, StoreError>;
+    fn put(record: CustomerRecord) -> Result<(), CustomerChangeError>;
+    fn import(customers: Arc<CustomerBook>) -> Result<(), CustomerChangeError>;
+    fn remove(code: &CustomerCode) -> Result<bool, StoreError>;
+    fn add_api_key(code: &CustomerCode, key: ApiKeyRecord) -> Result<bool, CustomerChangeError>;
+    fn retire_api_key(key: ApiKeyHash, at: Timestamp) -> Result<bool, StoreError>;
+}
+
+#[derive(Clone)]
+pub(crate) struct Sqlite {
+    pub(crate) store: SqliteStore,
+    folder: Option<Arc<tempfile::TempDir>>,
+}
+
+impl Engine for Sqlite {
+    type Ledger = SqliteLedger;
+    type Directory = SqliteDirectory;
+
+    async fn new() -> Self {
+        Self { store: SqliteStore::open_in_memory(Default::default()).unwrap(), folder: None }
+    }
+
+    async fn shared() -> Self {
+        Self { folder: Some(Arc::new(tempfile::tempdir().unwrap())), ..Self::new().await }.again().await
+    }
+
+    async fn again(&self) -> Self {
+        let path = self.folder.as_ref().unwrap().path().join("bank.db");
+        Self { store: SqliteStore::open(path, Default::default()).unwrap(), folder: self.folder.clone() }
+    }
+
+    fn ledger(&self) -> SqliteLedger {
+        SqliteLedger::new(self.store.clone())
+    }
+
+    fn directory(&self, options: SqlDirectoryOptions) -> SqliteDirectory {
+        SqliteDirectory::new(self.store.clone(), options)
+    }
+
+    async fn change(&self, sql: &'static str) -> u64 {
+        let changed = self
+            .store
+            .transaction(move |transaction| -> rusqlite::Result<_> { transaction.connection().execute(sql, []) });
+        changed.await.unwrap().try_into().unwrap()
+    }
+}
+
+/// A schema of its own in the database that `BANKRAIL_POSTGRES` names.
+#[derive(Clone)]
+pub(crate) struct Postgres {
+    pub(crate) store: PostgresStore,
+    pub(crate) config: String,
+}
+
+impl Postgres {
+    async fn open(config: String) -> Self {
+        Self { store: PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await.unwrap(), config }
+    }
+}
+
+impl Engine for Postgres {
+    type Ledger = PostgresLedger;
+    type Directory = PostgresDirectory;
+
+    async fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let config = std::env::var("BANKRAIL_POSTGRES").expect("BANKRAIL_POSTGRES names a database to write to");
+        let schema = format!("bank_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let (client, connection) = connect(&config, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client.batch_execute(&format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}")).await.unwrap();
+        Self::open(format!("{config} options='-c search_path={schema}'")).await
+    }
+
+    async fn shared() -> Self {
+        Self::new().await
+    }
+
+    async fn again(&self) -> Self {
+        Self::open(self.config.clone()).await
+    }
+
+    fn ledger(&self) -> PostgresLedger {
+        PostgresLedger::new(self.store.clone())
+    }
+
+    fn directory(&self, options: SqlDirectoryOptions) -> PostgresDirectory {
+        PostgresDirectory::new(self.store.clone(), options)
+    }
+
+    async fn change(&self, sql: &'static str) -> u64 {
+        self.store.transaction(async |transaction| transaction.execute(sql, &[]).await).await.unwrap()
+    }
+}
+
+/// Runs each case, an `async fn` of an engine, over both.
+macro_rules! over_both {
+    ($($case:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                super::$case::<crate::engines::Sqlite>().await;
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            #[ignore = "needs postgresql"]
+            async fn $case() {
+                super::$case::<crate::engines::Postgres>().await;
+            })+
+        }
+    };
+}
+pub(crate) use over_both;
