@@ -3,7 +3,7 @@
 //! [`SqliteStore`] is a cheap handle: clone it freely. All writes of a file go through one thread. It takes the queued
 //! writes into one transaction and answers each caller after the commit (group commit), so that they share the cost of
 //! reaching the disk. While there are many writes, it waits a few milliseconds for more of them
-//! ([`SqliteOptions::gather`]). Reads run on a thread of their own. No async thread waits for the disk.
+//! ([`SqliteOptions::gather`]). Reads of a file run on four threads of their own. No async thread waits for the disk.
 //!
 //! - The journal is a write-ahead log; with [`Durability::PowerLoss`] (the default) an answer is given only after the
 //!   log has reached the disk. A log of more than 16 MiB, as after a long read by another program, is cut back as soon

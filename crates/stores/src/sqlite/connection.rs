@@ -1,4 +1,4 @@
-//! The threads of a database: one writes and one reads, each with a connection of its own.
+//! The threads of a database: one writes and several read, each with a connection of its own.
 
 use super::schema::{self, MigrateError};
 use super::{Durability, SqliteOpenError, SqliteOptions};
@@ -7,8 +7,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
@@ -23,7 +23,10 @@ const MAX_BATCH: usize = 512;
 /// How long a transaction that gathers writes waits for the next write before it begins.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The queues of a database's two threads.
+/// How many reads of a file run at once: a long one, as an operator's list, delays no caller.
+const READERS: usize = 4;
+
+/// The queues of a database: that of the thread that writes, and that of those that read.
 pub(super) struct Database {
     path: Option<PathBuf>,
     writer: mpsc::Sender<Box<dyn Job>>,
@@ -53,11 +56,17 @@ impl Database {
         let (writer, writes) = mpsc::channel(options.queue);
         let mut reader = writer.clone();
         if let Some(path) = path {
-            let beside = Connection::open(path).map_err(failed)?;
-            prepare(&beside, options).and_then(|()| beside.pragma_update(None, "query_only", true)).map_err(failed)?;
-            let reads;
-            (reader, reads) = mpsc::channel(options.queue);
-            spawn(shown, "bankrail-read", move || read_loop(&beside, reads))?;
+            let (queue, reads) = mpsc::channel(options.queue);
+            reader = queue;
+            let reads = Arc::new(Mutex::new(reads));
+            for _ in 0..READERS {
+                let beside = Connection::open(path).map_err(failed)?;
+                prepare(&beside, options)
+                    .and_then(|()| beside.pragma_update(None, "query_only", true))
+                    .map_err(failed)?;
+                let reads = reads.clone();
+                spawn(shown, "bankrail-read", move || read_loop(&beside, &reads))?;
+            }
         }
         let gather = options.gather;
         let connection = Guarded::new(connection).map_err(failed)?;
@@ -359,8 +368,10 @@ async fn send<T: Send + 'static>(
     answer.await.map_err(|_| gone())?
 }
 
-fn read_loop(connection: &Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
-    while let Some(mut job) = jobs.blocking_recv() {
+fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Box<dyn Job>>>) {
+    // The one that waits holds the lock, and lets go with the job.
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
+    while let Some(mut job) = next() {
         if job.abandoned() {
             continue;
         }

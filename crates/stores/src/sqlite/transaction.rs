@@ -64,7 +64,7 @@ impl SqliteStore {
         self.database.write_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
     }
 
-    /// Runs `work`, which only reads, on the thread that reads: no write waits for it. It sees one state of the whole
+    /// Runs `work`, which only reads, on a thread that reads: no write waits for it. It sees one state of the whole
     /// database, with all writes that were answered before the call. A write in `work` fails or is undone.
     ///
     /// # Errors

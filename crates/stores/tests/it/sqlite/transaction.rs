@@ -134,3 +134,35 @@ async fn a_read_sees_what_was_answered_and_changes_nothing() {
         assert!(matches!(failed, Err(TransactionError::Undone("no such row"))));
     }
 }
+
+/// An operator's list of a million messages takes seconds.
+#[tokio::test(flavor = "multi_thread")]
+async fn three_long_reads_delay_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("bankrail.db"), Default::default()).unwrap();
+    let long = (0..3).map(|_| {
+        let ((begun, begins), (end, ended)) = (tokio::sync::oneshot::channel(), std::sync::mpsc::channel::<()>());
+        let reading = tokio::spawn({
+            let store = store.clone();
+            async move {
+                let work = move |_: &rusqlite::Connection| {
+                    begun.send(()).unwrap();
+                    ended.recv()
+                };
+                store.read(work).await
+            }
+        });
+        (begins, end, reading)
+    });
+    let mut held = Vec::new();
+    for (begins, end, reading) in long.collect::<Vec<_>>() {
+        begins.await.unwrap();
+        held.push((end, reading));
+    }
+    let one = store.read(|connection| connection.query_row("SELECT 1", [], |row| row.get::<_, u32>(0))).await;
+    assert_eq!(one.unwrap(), 1);
+    for (end, reading) in held {
+        end.send(()).unwrap();
+        reading.await.unwrap().unwrap();
+    }
+}
