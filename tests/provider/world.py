@@ -75,7 +75,7 @@ api_key = {{ header = "apikey", value = "receiver-key" }}
         for account in ACCOUNTS:
             self.booked += 1
             rows.append(f"{account},{today},fast_payment_in,{self.booked}.00,AUD,R{self.booked}")
-        self.provider("book", self.written("rows.csv", "\n".join(rows) + "\n"))
+        self.provider("book", self.written("rows.csv", "\n".join(rows) + "\n"), options=options)
         for kind, message in messages(self.sent):
             self.sent += 1
             self.provider("send", ENDPOINT, kind, self.written("message.json", json.dumps(message)), options=options)

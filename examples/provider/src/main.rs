@@ -6,8 +6,14 @@
 //!
 //! What it knows is in `provider.sqlite`, and what it granted and served in `audit.jsonl`. `provider FOLDER book FILE`
 //! books what a CSV file says, and `provider FOLDER send ENDPOINT KIND FILE` delivers a message, both while it serves.
+//!
+//! With `--postgres`, the ledger, the customers and the messages are there, for instances on several machines:
+//! `provider FOLDER --postgres … customers` makes its customers those of the folder `customers/`.
 
-use bankrail::bank::{CustomerFolder, CustomerFolderOptions, DirectoryFollower, SqliteLedger};
+use bankrail::bank::{
+    AccountRegistrar, CustomerFolder, CustomerFolderOptions, CustomerSource, DirectoryFollower, PostgresDirectory,
+    PostgresLedger, SqlDirectoryOptions, SqliteLedger,
+};
 use bankrail::client_assertion::token::TokenStore;
 use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
@@ -20,7 +26,7 @@ use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
 use bankrail::service::delivery::{
     Dispatcher, DispatcherOptions, Endpoints, HttpsTransport, HttpsTransportOptions, SealPayload, TlsRoots,
 };
-use bankrail::service::{CursorSecret, Provider, ProviderOptions};
+use bankrail::service::{CursorSecret, Ledger, Provider, ProviderOptions};
 use bankrail::stores::postgres::{PostgresOptions, PostgresStore, tokio_postgres::NoTls};
 use bankrail::stores::redis::{RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
@@ -39,7 +45,7 @@ use tokio::net::TcpListener;
 #[derive(Parser)]
 struct Arguments {
     folder: PathBuf,
-    /// Keep messages to deliver in this PostgreSQL: `host=… dbname=…`.
+    /// Keep ledger, customers and messages to deliver in this PostgreSQL: `host=… dbname=…`.
     #[arg(long)]
     postgres: Option<String>,
     #[command(subcommand)]
@@ -64,6 +70,8 @@ enum Command {
         #[arg(long)]
         roots: Option<PathBuf>,
     },
+    /// Makes the customers in PostgreSQL those of the folder.
+    Customers,
     /// Books the rows of a CSV file.
     Book { file: PathBuf },
     /// Delivers the message in a file to a customer's endpoint.
@@ -74,14 +82,29 @@ enum Command {
 async fn main() -> Result<(), MainError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let Arguments { folder, postgres, command } = Arguments::parse();
-    let store = SqliteStore::open(folder.join("provider.sqlite"), SqliteOptions::new())?;
-    let outbox: Arc<dyn OutboxStore> = match postgres {
-        Some(config) => Arc::new(PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await?.outbox()),
-        None => Arc::new(store.outbox()),
+    let sqlite = || SqliteStore::open(folder.join("provider.sqlite"), SqliteOptions::new());
+    let customers = || CustomerFolder::open(folder.join("customers"), CustomerFolderOptions::new());
+    let store = match postgres {
+        Some(config) => Store::Postgres(PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await?),
+        None => Store::Sqlite(sqlite()?),
     };
     match command {
+        Command::Customers => {
+            let Store::Postgres(store) = store else { Err("customers: expected --postgres, found none")? };
+            let (book, directory) = (customers()?.book(), PostgresDirectory::new(store, SqlDirectoryOptions::new()));
+            directory.import(book.clone()).await?;
+            for code in directory.list().await?.iter().filter(|code| book.get(code).is_none()) {
+                directory.remove(code).await?;
+                println!("{code} removed");
+            }
+            println!("{} customers", book.len());
+        }
         Command::Book { file } => {
-            let loaded = SqliteLedger::new(store).load_csv(File::open(file)?).await?;
+            let rows = File::open(file)?;
+            let loaded = match store {
+                Store::Sqlite(store) => SqliteLedger::new(store).load_csv(rows).await?,
+                Store::Postgres(store) => PostgresLedger::new(store).load_csv(rows).await?,
+            };
             println!("{} booked, {} booked before", loaded.booked, loaded.already);
         }
         Command::Send { endpoint, kind, file } => {
@@ -89,36 +112,46 @@ async fn main() -> Result<(), MainError> {
             let message = Message::from_json(kind, &fs::read(file)?)?.message;
             let mut headers = DeliveryHeaders::new(HyphenatedUuid::random());
             headers.request_key = kind.answers_a_request().then(HyphenatedUuid::random);
-            outbox.enqueue(&message.outgoing(endpoint.parse()?, &headers)?, SystemClock.now()).await?;
+            store.outbox().enqueue(&message.outgoing(endpoint.parse()?, &headers)?, SystemClock.now()).await?;
         }
         Command::Serve { issuer, listen, operations, valkey, roots } => {
-            let keys: (Arc<dyn TokenStore>, Arc<dyn CounterStore>) = match valkey {
-                Some(url) => {
+            // What is on this machine alone: all, or what no server keeps.
+            let local = match (&store, &valkey) {
+                (Store::Sqlite(store), _) => Some(store.clone()),
+                (Store::Postgres(_), None) => Some(sqlite()?),
+                (Store::Postgres(_), Some(_)) => None,
+            };
+            let keys: (Arc<dyn TokenStore>, Arc<dyn CounterStore>) = match (valkey, &local) {
+                (Some(url), _) => {
                     let shared = Arc::new(RedisStore::open(&url, RedisStoreOptions::new())?);
                     (shared, Arc::new(RedisCounters::open(&url, RedisCountersOptions::new())?))
                 }
-                None => (Arc::new(store.clone()), Arc::new(store.clone())),
+                (None, Some(local)) => (Arc::new(local.clone()), Arc::new(local.clone())),
+                (None, None) => unreachable!("without Valkey there is a local store"),
             };
+            let directory: Arc<dyn CustomerSource> = match &store {
+                Store::Sqlite(_) => Arc::new(customers()?),
+                Store::Postgres(store) => Arc::new(PostgresDirectory::new(store.clone(), SqlDirectoryOptions::new())),
+            };
+            let (ledger, registrar) = store.ledger();
             let shutdown = Shutdown::on_signal()?;
             let file = |name: &str| fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
-            let ledger = SqliteLedger::new(store.clone());
             let limiter = Arc::new(Limiter::new(Limits::new(), keys.1));
             let endpoints = Endpoints::new();
             let signing = SigningKey::from_pem(&String::from_utf8(file("signing.pem")?)?)?;
-            let directory = Arc::new(CustomerFolder::open(folder.join("customers"), CustomerFolderOptions::new())?);
-            let mut follower = DirectoryFollower::new()
-                .limiter(limiter.clone())
-                .accounts(Arc::new(ledger.clone()))
-                .endpoints(endpoints.clone(), move |endpoint| -> Arc<dyn SealPayload> {
+            let mut follower = DirectoryFollower::new().limiter(limiter.clone()).accounts(registrar).endpoints(
+                endpoints.clone(),
+                move |endpoint| -> Arc<dyn SealPayload> {
                     Arc::new(Sealer::new(signing.clone(), endpoint.encryption_key().clone(), SealOptions::new()))
-                });
+                },
+            );
             // Accounts that the ledger refuses are logged with their customer, and all others are served.
-            let _ = follower.apply(&directory.book()).await;
+            let _ = follower.apply(&*directory.customers().await?).await;
 
             let roots = roots.map(fs::read).transpose()?.map_or(TlsRoots::Platform, TlsRoots::OnlyPem);
             let transport = Arc::new(HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots))?);
             let dispatcher =
-                Dispatcher::new(outbox, endpoints, transport, Arc::new(SystemClock), DispatcherOptions::new())?;
+                Dispatcher::new(store.outbox(), endpoints, transport, Arc::new(SystemClock), DispatcherOptions::new())?;
 
             let secret = <[u8; 32]>::try_from(file("cursor.key")?).map_err(|_| "cursor.key: expected 32 bytes")?;
             let audit = AuditFile::open(folder.join("audit.jsonl"), AuditFileOptions::new())?;
@@ -128,23 +161,58 @@ async fn main() -> Result<(), MainError> {
                 .cursor_secret(CursorSecret::from_bytes(secret))
                 .audit(Arc::new(audit), AuditOptions::new());
             let verifier = Verifier::new(Audience::parse(&issuer)?, VerifierOptions::new().lenient_clients());
-            let provider = Provider::new(directory.clone(), Arc::new(ledger), keys.0, verifier, options)?;
+            let provider = Provider::new(directory.clone(), ledger, keys.0, verifier, options)?;
 
             let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
             let (listener, tls) = (TcpListener::bind(listen).await?, certificate.server_config()?);
             let server = Server::new(listener, tls, provider.router(), ServerOptions::new());
-            let database = store.clone();
-            let health = OperationsOptions::new()
-                .prometheus(Prometheus::install()?)
-                .not_ready_from(shutdown.clone().wanted())
-                .check("database", move || database.check());
+            let mut health =
+                OperationsOptions::new().prometheus(Prometheus::install()?).not_ready_from(shutdown.clone().wanted());
+            if let Some(local) = local.clone() {
+                health = health.check("database", move || local.check());
+            }
+            if let Store::Postgres(store) = &store {
+                let store = store.clone();
+                health = health.check("postgresql", move || store.check());
+            }
             tokio::spawn(Operations::listen(operations, health).await?.run(pending()));
             tokio::spawn(async move { certificate.watch(Duration::from_secs(60)).await });
             tokio::spawn(async move { follower.run(&*directory, pending()).await });
             println!("{issuer} on {listen}");
             tokio::join!(server.run(shutdown.clone().wanted()), dispatcher.run(shutdown.wanted()));
-            store.close().await;
+            if let Some(local) = local {
+                local.close().await;
+            }
         }
     }
     Ok(())
+}
+
+/// Where ledger and messages are.
+enum Store {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
+}
+
+impl Store {
+    fn outbox(&self) -> Arc<dyn OutboxStore> {
+        match self {
+            Self::Sqlite(store) => Arc::new(store.outbox()),
+            Self::Postgres(store) => Arc::new(store.outbox()),
+        }
+    }
+
+    /// The ledger, and as what it learns the customers' accounts.
+    fn ledger(&self) -> (Arc<dyn Ledger>, Arc<dyn AccountRegistrar>) {
+        match self {
+            Self::Sqlite(store) => {
+                let ledger = Arc::new(SqliteLedger::new(store.clone()));
+                (ledger.clone(), ledger)
+            }
+            Self::Postgres(store) => {
+                let ledger = Arc::new(PostgresLedger::new(store.clone()));
+                (ledger.clone(), ledger)
+            }
+        }
+    }
 }
