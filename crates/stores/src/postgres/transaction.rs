@@ -33,7 +33,7 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// - Keep the default isolation level, `READ COMMITTED`. At a higher level, a message that another transaction stores
 ///   at the same time is an error, after which the transaction must be started again, and a conflict with it may count
 ///   as new.
-/// - After any [`StoreError`](bankrail_values::StoreError) the transaction is void; roll it back.
+/// - After any [`StoreError`] the transaction is void; roll it back.
 ///
 /// A message that is enqueued together with a row of the ledger (feature `mailbox`):
 ///

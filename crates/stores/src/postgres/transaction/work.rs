@@ -12,7 +12,8 @@ use tokio_postgres::error::SqlState;
 
 /// The work of a transaction in PostgreSQL, of `TransactionalInbox::complete_with` (feature `mailbox`) and
 /// `TransactionalSeenEntries::record_with` (feature `statement`): an asynchronous function of an open
-/// [`tokio_postgres::Transaction`]. With [`InTransaction::of`] it can also use the store, for example enqueue messages.
+/// [`tokio_postgres::Transaction`]. With [`InTransaction::of`](super::InTransaction::of) it can also use the store, for
+/// example enqueue messages.
 ///
 /// After a failed statement the server accepts no further statements in the transaction: return the error. If a failure
 /// is expected, set a savepoint before the statement and roll back to it. Work that ignores the failure is undone.
