@@ -355,7 +355,10 @@ fn a_jwk_is_used_for_what_it_says_only() {
         assert_eq!(allowed(&[("key_ops", json!([op]))]), roles, "{op}");
     }
     assert_eq!(allowed(&[("key_ops", json!([]))]), [false; 4]);
+    // Each member that is present must allow it.
     assert_eq!(allowed(&[("use", json!("sig")), ("key_ops", json!(["unwrapKey"]))]), [false; 4]);
+    assert_eq!(allowed(&[("use", json!("sig")), ("alg", json!("PS256"))]), [false; 4]);
+    assert_eq!(allowed(&[("alg", json!("RS256")), ("key_ops", json!(["unwrapKey"]))]), [false; 4]);
     for refused in [json!("sign"), json!(["sign", "sign"]), json!([1]), json!(null)] {
         assert!(with(&[("key_ops", refused)]).is_err());
     }
