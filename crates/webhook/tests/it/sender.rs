@@ -156,6 +156,10 @@ fn an_outcome_echoes_its_request() {
         (other.request_key, other.correlation_id) = (request_key, correlation_id);
         assert_eq!(check(&outcome, &other), Err(RequestMismatchError::Header { name }));
     }
+    // A request without an `X-Correlation-Id` has none to echo.
+    let uncorrelated = OriginalRequest::new(id(1));
+    assert_eq!(uncorrelated.check(&without), Ok(()));
+    assert_eq!(uncorrelated.check(&headers), Err(RequestMismatchError::Header { name: "X-Correlation-Id" }));
     let of = |change: fn(&mut PaymentOutcome)| {
         let Message::PaymentOutcome(mut outcome) = outcome.clone() else { unreachable!() };
         change(&mut outcome);
