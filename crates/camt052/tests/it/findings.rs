@@ -470,6 +470,24 @@ fn codes_that_look_the_same_in_one_text_are_counted_apart() {
     assert_eq!(found[0].0, Disagreement::EntryCount { entries: counted, stated: 3, counted: 2 }.into());
 }
 
+/// The same text of two issuers is two codes, each with entries of its own.
+#[test]
+fn proprietary_codes_of_two_issuers_are_counted_apart() {
+    let code = |issuer: &str| format!("<BkTxCd><Prtry><Cd>NTRF</Cd><Issr>{issuer}</Issr></Prtry></BkTxCd>");
+    let total = |issuer: &str, count: u32| {
+        let code = code(issuer);
+        format!("<TtlNtriesPerBkTxCd><NbOfNtries>{count}</NbOfNtries>{code}</TtlNtriesPerBkTxCd>")
+    };
+    let summary = format!("<TxsSummry>{}{}</TxsSummry>", total("X", 1), total("Y", 1));
+    let entries = ["X", "Y", "Y"].map(|issuer| ENTRY.replace("<BkTxCd/>", &code(issuer))).join("");
+    let found = checked(&document(&summary, &entries));
+    let texts: Vec<String> = found.iter().map(|(kind, _)| kind.to_string()).collect();
+    assert_eq!(
+        texts,
+        ["the summary states 1 entries of the proprietary bank transaction code NTRF of Y, the report has 2"]
+    );
+}
+
 #[test]
 fn a_document_within_supplementary_data_is_judged_as_any_other() {
     let inner = |more: &str| format!("<Document xmlns=\"{NAMESPACE}\">{}</Document>", message(more));

@@ -5,13 +5,17 @@ use bankrail_camt052::{
     BuildError, CreationTime, DateTime, Document, EntryBuilder, FindingKind, Mode, ReadOptions, ReportBuilder,
     ReportIds,
 };
-use bankrail_values::{Date, SimpleUuid};
+use bankrail_values::{Currency, Date, Decimal, Money, SimpleUuid};
 
 fn builder() -> ReportBuilder {
     in_balance("1245500.00 AUD")
 }
 
 fn in_balance(balance: &str) -> ReportBuilder {
+    of_balance(balance.parse().unwrap())
+}
+
+fn of_balance(balance: Money) -> ReportBuilder {
     ReportBuilder::new(
         ReportIds {
             message: SimpleUuid::parse("44b756ed60c8496391a768af90073f3f").unwrap(),
@@ -20,7 +24,7 @@ fn in_balance(balance: &str) -> ReportBuilder {
         "CMM",
         "2021-07-29T17:10:05.1750344+10:00".parse().unwrap(),
         "011222814766538",
-        balance.parse().unwrap(),
+        balance,
         Date::parse("2021-07-29").unwrap(),
     )
 }
@@ -215,8 +219,16 @@ fn entry_bank_transaction_codes() {
     assert_texts("Ntry/BkTxCd/Domn/Cd", &["PMNT"; 3]);
     assert_texts("Ntry/BkTxCd/Domn/Fmly/Cd", &["RCDT", "ICDT", "RCDT"]);
     assert_texts("Ntry/BkTxCd/Domn/Fmly/SubFmlyCd", &["DMCT"; 3]);
-    // Nothing is a credit, however it is signed.
-    let xml = builder().entry(entry("-0.00 AUD")).build().unwrap().to_xml().unwrap();
+}
+
+/// Nothing is a credit, however it is signed.
+#[test]
+fn a_negated_zero_is_a_credit() {
+    let zero = Money::new(-Decimal::new(0, 2), Currency::AUD);
+    assert!(zero.amount().is_sign_negative());
+    let entry = EntryBuilder::new(zero, Date::parse("2021-07-29").unwrap());
+    let xml = of_balance(zero).entry(entry).build().unwrap().to_xml().unwrap();
+    assert_eq!(texts(&xml, "Bal/CdtDbtInd"), ["CRDT"]);
     assert_eq!(texts(&xml, "TxDtls/CdtDbtInd"), ["CRDT"]);
     assert_eq!(texts(&xml, "Ntry/BkTxCd/Domn/Fmly/Cd"), ["RCDT"]);
 }
