@@ -9,7 +9,7 @@ use bankrail_client_assertion::token::{AccessToken, TokenErrorBody, TokenErrorCo
 use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, CustomerCode, ReplayPolicy};
 use bankrail_service::{ProviderOptions, TokenErrorStyle};
 use bankrail_stores::sqlite::SqliteStore;
-use bankrail_values::Clock;
+use bankrail_values::{Clock, ManualClock};
 use futures_util::stream;
 use http::{Request, StatusCode};
 use std::sync::Arc;
@@ -236,6 +236,24 @@ async fn replay_policies() {
         for expected in [first, second] {
             let answer = world.send(token_request(API_KEY, form.clone())).await;
             assert_eq!(answer.status.as_u16(), expected, "{policy:?}");
+        }
+    }
+}
+
+/// The store goes by the provider's clock, which may be ahead of the one that judges assertions.
+#[tokio::test]
+async fn an_assertion_is_used_up_for_as_long_as_its_own_clock_takes_it_as_valid() {
+    let behind = Arc::new(ManualClock::new("2021-07-28T01:00:00.000Z".parse().unwrap()));
+    let judge = Arc::clone(&behind) as Arc<dyn Clock>;
+    let world = World::with(|options| options.replay_policy(ReplayPolicy::WholeAssertion).assertion_clock(judge));
+    let (code, audience) = (CustomerCode::parse("ACME").unwrap(), Audience::parse(AUDIENCE).unwrap());
+    let assertion =
+        AssertionBuilder::new(code, audience, AssertionOptions::new()).sign(&keys()[0], behind.now()).unwrap();
+    for expected in [200, 401, 401] {
+        let answer = world.send(token_request(API_KEY, asking(&assertion, SCOPES))).await;
+        assert_eq!(answer.status.as_u16(), expected);
+        for clock in [&world.clock, &behind] {
+            clock.advance(Duration::from_secs(60));
         }
     }
 }
