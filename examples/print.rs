@@ -3,7 +3,9 @@
 use bankrail::camt052::Document;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let read = Document::parse(std::fs::read("examples/statement.xml")?)?;
+    let file = "examples/statement.xml";
+    let xml = std::fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+    let read = Document::parse(xml).map_err(|error| format!("{file}: {error}"))?;
     for report in &read.document.reports {
         for line in report.lines() {
             let money = line.signed_money().ok_or("a line has no sign or no currency")?;

@@ -35,7 +35,10 @@ fn show(name: &str) -> Result<(), Box<dyn Error>> {
     let options = ReadOptions::default();
     let parsed = match name {
         "-" => Document::read_with(BufReader::new(io::stdin().lock()), &options)?,
-        file => Document::read_with(BufReader::new(std::fs::File::open(file)?), &options)?,
+        file => {
+            let opened = std::fs::File::open(file).map_err(|error| format!("{file}: {error}"))?;
+            Document::read_with(BufReader::new(opened), &options)?
+        }
     };
     let mut out = io::stdout().lock();
     print_document(&parsed.document, &mut out)?;

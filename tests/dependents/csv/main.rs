@@ -7,7 +7,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rows = csv::Writer::from_writer(std::io::stdout());
     rows.write_record(["account", "booked", "amount", "currency", "status", "counterparty", "text"])?;
     for file in std::env::args().skip(1) {
-        let read = Document::parse(std::fs::read(&file)?).map_err(|error| format!("{file}: {error}"))?;
+        let xml = std::fs::read(&file).map_err(|error| format!("{file}: {error}"))?;
+        let read = Document::parse(xml).map_err(|error| format!("{file}: {error}"))?;
         for report in &read.document.reports {
             let account = report.account.id.to_string();
             for line in report.lines() {

@@ -6,6 +6,7 @@ mod both;
 mod change_log;
 mod defaults;
 mod faults;
+mod guide_folder;
 mod kills;
 mod log_fields;
 mod log_sources;
