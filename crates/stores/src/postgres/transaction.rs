@@ -29,7 +29,7 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// The store inside the caller's transaction: operations take effect together with the caller's rows when the caller
 /// commits, or not at all.
 ///
-/// - The tables must exist: [`PostgresStore::connect`](super::PostgresStore::connect) creates them.
+/// - The tables must exist: [`PostgresStore::connect`] creates them.
 /// - Keep the default isolation level, `READ COMMITTED`. At a higher level, a message that another transaction stores
 ///   at the same time is an error, after which the transaction must be started again, and a conflict with it may count
 ///   as new.
