@@ -36,7 +36,7 @@ pub type SqliteLedger = SqlLedger<SqliteStore>;
 #[cfg(feature = "postgres")]
 pub type PostgresLedger = SqlLedger<PostgresStore>;
 
-/// A [`Ledger`] in a store, as [`SqliteLedger`] and [`PostgresLedger`]: accounts, the customers that may ask for them,
+/// A [`Ledger`] in a store, as [`SqliteLedger`] and `PostgresLedger`: accounts, the customers that may ask for them,
 /// balances and booked entries.
 ///
 /// - An account has one balance. Each entry changes it in the step that books the entry; it may fall below zero.

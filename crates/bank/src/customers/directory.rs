@@ -41,7 +41,7 @@ pub type SqliteDirectoryOptions = SqlDirectoryOptions;
 #[cfg(feature = "postgres")]
 pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 
-/// A [`Directory`] in a store, as [`SqliteDirectory`] and [`PostgresDirectory`]. Cheap to clone; clones share
+/// A [`Directory`] in a store, as [`SqliteDirectory`] and `PostgresDirectory`. Cheap to clone; clones share
 /// everything.
 ///
 /// - Each change is one transaction. It is validated with all other customers before, as [`CustomerBook`] says, and
