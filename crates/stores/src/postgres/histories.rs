@@ -133,7 +133,7 @@ impl InTransaction<'_> {
         message: &Message,
         now: Timestamp,
     ) -> Result<Observation, StoreError> {
-        Ok(apply(self.session(), scope, message, now).await?)
+        self.bounded(apply(self.session(), scope, message, now)).await
     }
 
     /// Returns the history of a mandate or payment, as [`Histories::find`] does, as it is in this transaction: after
@@ -142,7 +142,7 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn find_history(&self, scope: &str, id: &HistoryId) -> Result<Option<KeptHistory>, StoreError> {
-        Ok(find(self.session(), scope, id).await?)
+        self.bounded(find(self.session(), scope, id)).await
     }
 }
 

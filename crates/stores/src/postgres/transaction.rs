@@ -21,7 +21,7 @@ mod work;
 pub use work::{PostgresWork, PostgresWorkFuture};
 
 /// Without a snapshot: each statement sees what was committed before it.
-const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 /// All statements see one state of the database.
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -33,7 +33,8 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// - Keep the default isolation level, `READ COMMITTED`. At a higher level, a message that another transaction stores
 ///   at the same time is an error, after which the transaction must be started again, and a conflict with it may count
 ///   as new.
-/// - After any [`StoreError`] the transaction is void; roll it back.
+/// - After any [`StoreError`] the transaction is void; roll it back. So it is when the future of an operation was
+///   dropped half way, as by a time-out around it.
 ///
 /// A message that is enqueued together with a row of the ledger (feature `mailbox`):
 ///
@@ -96,7 +97,7 @@ impl<'a> InTransaction<'a> {
         self.bounded(self.session.execute(sql, parameters)).await
     }
 
-    async fn bounded<T>(&self, statement: impl Future<Output = Result<T, Fault>>) -> Result<T, StoreError> {
+    pub(super) async fn bounded<T>(&self, statement: impl Future<Output = Result<T, Fault>>) -> Result<T, StoreError> {
         Ok(match self.longest {
             None => statement.await?,
             Some(longest) => tokio::time::timeout(longest, statement).await.map_err(late)??,
@@ -116,10 +117,13 @@ impl fmt::Debug for InTransaction<'_> {
 
 impl PostgresStore {
     /// Runs `work` in a transaction of its own. Its statements take effect together, or not at all if it returns an
-    /// error. It is committed at the isolation level `READ COMMITTED`.
+    /// error. It runs at the isolation level `READ COMMITTED`.
     ///
-    /// The wait for a connection, the work and the commit share the maximum duration of one operation. After a failed
-    /// statement the server accepts no further ones: the work returns its error, and work that ignores it is undone.
+    /// - The work neither begins nor ends a transaction, and changes no setting of the session (`SET`, `LISTEN`,
+    ///   advisory locks of a session): its connection goes back to the pool.
+    /// - The wait for a connection, the work and the commit share the maximum duration of one operation.
+    /// - After a failed statement the server accepts no further ones: the work returns its error, and work that ignores
+    ///   it is undone.
     ///
     /// ```no_run
     /// # async fn example(store: bankrail_stores::postgres::PostgresStore) -> Result<(), bankrail_values::StoreError> {
@@ -174,14 +178,14 @@ impl PostgresStore {
     ) -> Result<T, E> {
         let failed = |fault: Fault| E::from(StoreError::from(fault));
         let client = self.client().await.map_err(failed)?;
-        let transaction = InTransaction { session: client.own(), longest };
+        let transaction = InTransaction { session: client.each(), longest };
         // The first statement of the work is sent without waiting for the answer.
         let (begun, done) = tokio::join!(biased; client.batch(begin), work(&transaction));
         begun.map_err(|error| failed(error.into()))?;
         let ended = match &done {
             // After a statement whose error the work ignored, the server would answer the commit without an error and
             // roll back; this one fails then.
-            Ok(_) => transaction.bounded(transaction.session.commit_with([("SELECT 1", &[])])).await.map(drop),
+            Ok(_) => transaction.bounded(client.own().commit_with([("SELECT 1", &[])])).await.map(drop),
             Err(_) => transaction.bounded(async { Ok(client.batch("ROLLBACK").await?) }).await,
         };
         match (done, ended) {

@@ -37,7 +37,7 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn receive(&self, message: &Incoming, now: Timestamp) -> Result<ReceiveOutcome, StoreError> {
-        Ok(inbox::receive(self.session(), message, now).await?)
+        self.bounded(inbox::receive(self.session(), message, now)).await
     }
 
     /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete) does. `false`: the
@@ -46,7 +46,7 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn complete(&self, id: EntryId, owner: LeaseOwner, now: Timestamp) -> Result<bool, StoreError> {
-        Ok(inbox::update(self.session(), id, owner, InboxUpdate::to(InboxState::Completed), now).await?)
+        self.bounded(inbox::update(self.session(), id, owner, InboxUpdate::to(InboxState::Completed), now)).await
     }
 
     /// Stores a message to deliver, as [`Outbox::enqueue`](bankrail_mailbox::Outbox::enqueue) does.
@@ -54,6 +54,6 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn enqueue(&self, message: &Outgoing, now: Timestamp) -> Result<Enqueued, StoreError> {
-        Ok(outbox::enqueue(self.session(), message, now).await?)
+        self.bounded(outbox::enqueue(self.session(), message, now)).await
     }
 }

@@ -12,7 +12,7 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn seen_counts(&self, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, StoreError> {
-        Ok(seen::counts(self.session(), account, keys).await?)
+        self.bounded(seen::counts(self.session(), account, keys)).await
     }
 
     /// Records entries and a position, as [`SeenEntries::record`](bankrail_statement::SeenEntries::record) does.
@@ -27,7 +27,7 @@ impl InTransaction<'_> {
         entries: &[SeenEntry],
         position: Option<&str>,
     ) -> Result<(), StoreError> {
-        Ok(seen::record(self.session(), account, entries, position).await?)
+        self.bounded(seen::record(self.session(), account, entries, position)).await
     }
 
     /// The account's position, as [`SeenEntries::position`](bankrail_statement::SeenEntries::position) answers.
@@ -35,6 +35,6 @@ impl InTransaction<'_> {
     /// # Errors
     /// [`StoreError`].
     pub async fn seen_position(&self, account: &AccountId) -> Result<Option<String>, StoreError> {
-        Ok(seen::position(self.session(), account).await?)
+        self.bounded(seen::position(self.session(), account)).await
     }
 }

@@ -2,6 +2,8 @@
 
 use super::client;
 use crate::engines::postgres_schema;
+#[cfg(feature = "mailbox")]
+use bankrail_mailbox::Inbox as _;
 use bankrail_stores::postgres::tokio_postgres::NoTls;
 use bankrail_stores::postgres::tokio_postgres::types::Type;
 use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
@@ -95,4 +97,23 @@ async fn a_notification_is_heard_when_its_transaction_is_committed() {
         WHERE pid <> pg_backend_pid() AND query = 'LISTEN \"bankrail \"\"mine\"\"\"'";
     client(&config).await.query(end, &[]).await.unwrap();
     while heard.next().await.is_some() {}
+}
+
+/// These are transactions of their own outside of a caller's.
+#[cfg(all(feature = "mailbox", feature = "statement", feature = "webhook"))]
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn what_the_store_does_within_is_undone_with_the_rest() {
+    use crate::engines::{at, incoming, query};
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new().connections(1)).await.unwrap();
+    let account = "999001400100101".parse().unwrap();
+    let refused = store.transaction(async |transaction| {
+        transaction.record_seen(&account, &[], Some("a position")).await?;
+        transaction.receive(&incoming(&query(1, "Why?"), 1), at(0)).await?;
+        Err::<(), _>(StoreError::new(StoreErrorKind::Conflict, "the caller's own"))
+    });
+    assert_eq!(refused.await.unwrap_err().kind(), StoreErrorKind::Conflict);
+    assert_eq!(store.read(async |transaction| transaction.seen_position(&account).await).await.unwrap(), None);
+    assert_eq!(store.inbox().counts().await.unwrap().pending, 0);
 }
