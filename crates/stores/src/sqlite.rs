@@ -132,7 +132,7 @@ impl SqliteStore {
         Ok(Self { database: Arc::new(Database::open(None, &options)?) })
     }
 
-    /// Waits until all earlier writes have been answered, moves the write-ahead log into the file, so that the file
+    /// Waits until all earlier writes have been answered, and moves the write-ahead log into the file, so that the file
     /// alone holds everything. The file is closed when the last handle is dropped. While another program reads from the
     /// log, it stays; nothing is lost then either.
     pub async fn close(&self) {

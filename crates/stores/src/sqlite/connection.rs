@@ -250,10 +250,8 @@ fn open_error(path: &Path, error: rusqlite::Error) -> SqliteOpenError {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => SqliteOpenError::NotADatabase { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SqliteOpenError::Locked { path },
-        // The operating system says why: a folder, no permission, no such folder.
         Some(ErrorCode::CannotOpen) => {
-            let opened = std::fs::OpenOptions::new().read(true).write(true).open(&path);
-            let source = opened.err().map_or_else(|| error.into(), Into::into);
+            let source = why_not_opened(&path).map_or_else(|| error.into(), Into::into);
             SqliteOpenError::Failed { path, source }
         }
         _ => SqliteOpenError::Failed { path, source: error.into() },
@@ -281,6 +279,16 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> rusqlite::Result
     connection.pragma_update_and_check(None, "wal_autocheckpoint", LOG_PAGES, |_| Ok(()))?;
     // After a burst of writes the next write cuts the log back.
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))
+}
+
+/// What the operating system says of a path that SQLite cannot open. The file is not opened: closing it would end the
+/// locks that this process has on it.
+fn why_not_opened(path: &Path) -> Option<std::io::Error> {
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Some(std::io::ErrorKind::IsADirectory.into()),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    }
 }
 
 fn spawn(path: &Path, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), SqliteOpenError> {
