@@ -164,7 +164,9 @@ impl<S: Engine> SqlLedger<S> {
         accounts: Vec<(AccountId, RegisteredAccount)>,
     ) -> Result<(), RegisterError> {
         let customer = customer.clone();
-        self.store.write(async move |connection| account::register(connection, &customer, &accounts).await).await
+        let register =
+            async move |connection: &S::Connection<'_>| account::register(connection, &customer, &accounts).await;
+        self.store.write_long(register).await
     }
 
     /// Books what happened on an account: adds the entry and changes the balance.

@@ -50,7 +50,8 @@ pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 ///   lookup reads one row by an index. Only the parsed public keys are kept in memory.
 /// - What a [`DirectoryFollower`](crate::DirectoryFollower) applies, limits, endpoints and accounts, follows a change
 ///   within the [interval](SqlDirectoryOptions::interval). On PostgreSQL a change notifies the followers of all
-///   instances (`LISTEN`, on one connection beside the pool), so that they ask within a tenth of a second.
+///   instances (`LISTEN`, on one connection beside the pool), so that they ask within a tenth of a second. Of several
+///   followers over clones of one directory, one is told, and the others ask at their interval.
 /// - API keys are stored as hashes. Those of webhook endpoints are stored in clear, because they are sent: a new SQLite
 ///   file is readable for its owner only, and a database must be protected likewise.
 ///
@@ -125,7 +126,8 @@ impl<S: Engine> SqlDirectory<S> {
     /// # Errors
     /// [`CustomerChangeError`], and then nothing is changed.
     pub async fn put(&self, record: CustomerRecord) -> Result<(), CustomerChangeError> {
-        self.store.write(async move |connection| write::put(connection, &[&record]).await).await
+        let put = async move |connection: &S::Connection<'_>| write::put(connection, &[&record]).await;
+        self.store.write_long(put).await
     }
 
     /// Adds or replaces all customers of a book, for example those of a [`CustomerFolder`](super::CustomerFolder).
@@ -165,7 +167,7 @@ impl<S: Engine> SqlDirectory<S> {
             write::put(connection, &[&record]).await?;
             Ok(true)
         };
-        self.store.write(add).await
+        self.store.write_long(add).await
     }
 
     /// Lets an API key expire at this time, or at its own if that is earlier. Now or a past time ends it at once. False

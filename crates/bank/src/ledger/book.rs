@@ -61,8 +61,10 @@ pub(super) async fn book(
     let (day, amount, channel) = (day.to_string(), stored::amount(&written), channel_name(entry.channel)?);
     let row = Stored { number, day: &day, amount: &amount, channel, entry: written.xml(), checksum: None };
     let values = values![account.row, number, &day, &amount, channel, key, written.xml(), row.right_checksum()];
-    connection.run(INSERT, values).await?;
-    connection.run(CHANGE, values![account.row, &balance.to_string(), number]).await?;
+    let balance = balance.to_string();
+    let changed = values![account.row, &balance, number];
+    // Both are sent at once: a caller who drops the booking and commits has both or none.
+    tokio::try_join!(biased; connection.run(INSERT, values), connection.run(CHANGE, changed))?;
     Ok(Booked::New(u64::try_from(number).map_err(corrupt)?))
 }
 

@@ -73,7 +73,8 @@ impl<S: Engine> SqlLedger<S> {
     /// - The schema is applied strictly. Entries that are not booked are counted and left out.
     ///
     /// The document is read entry by entry. On SQLite all other writes of the store wait, on PostgreSQL those to the
-    /// same accounts: read from a file, not from a peer.
+    /// same accounts, up to the time-out of an operation: read from a file, not from a peer. On PostgreSQL a load goes
+    /// on when its future is dropped.
     ///
     /// # Errors
     /// [`LoadError`], which names report and entry, and then nothing is changed.
@@ -131,7 +132,8 @@ impl<S: Engine> SqlLedger<S> {
     /// always new. A row has at most 64 KiB. The days of new rows are checked as those of [`SqlLedger::book`].
     ///
     /// The rows are read one by one. On SQLite all other writes of the store wait, on PostgreSQL those to the same
-    /// accounts: read from a file, not from a peer.
+    /// accounts, up to the time-out of an operation: read from a file, not from a peer. On PostgreSQL a load goes on
+    /// when its future is dropped.
     ///
     #[cfg_attr(feature = "sqlite", doc = "```")]
     #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]

@@ -1,10 +1,10 @@
 //! PostgreSQL.
 
-use super::{Engine, Sql, Value, corrupt};
+use super::{Engine, Sql, Value};
 use bankrail_stores::Cells;
 use bankrail_stores::postgres::tokio_postgres::types::{ToSql, Type};
 use bankrail_stores::postgres::{InTransaction, PostgresStore};
-use bankrail_values::StoreError;
+use bankrail_values::{StoreError, StoreErrorKind};
 use std::ops::ControlFlow;
 use tokio::runtime::Handle;
 
@@ -59,7 +59,8 @@ impl Engine for PostgresStore {
     ) -> Result<T, E> {
         let (store, runtime) = (self.clone(), Handle::current());
         let work = move || runtime.block_on(store.run_long(false, work));
-        tokio::task::spawn_blocking(work).await.map_err(corrupt)?
+        let panicked = |error| StoreError::new(StoreErrorKind::Unavailable, error);
+        tokio::task::spawn_blocking(work).await.map_err(panicked)?
     }
 
     async fn read<T: Send + 'static>(

@@ -34,9 +34,9 @@ async fn a_limit_is_followed_by_all_instances() {
     let changed = engine.directory(never());
     let limiters = [(); 2].map(|()| Arc::<Limiter>::default());
     let mut following = Vec::new();
-    for limiter in &limiters {
-        // Only after a connection was lost it comes to the interval.
-        let directory = engine.again().await.directory(never().interval(Duration::from_secs(2)));
+    // Only after a connection was lost it comes to the interval.
+    for (limiter, options) in limiters.iter().zip([never(), never().interval(Duration::from_secs(2))]) {
+        let directory = engine.again().await.directory(options);
         let follower = DirectoryFollower::new().limiter(Arc::clone(limiter));
         following.push(tokio::spawn(async move { follower.run(&directory, std::future::pending()).await }));
     }
@@ -47,16 +47,14 @@ async fn a_limit_is_followed_by_all_instances() {
 
     let temporary =
         format!("{lasting}[[limits]]\ncall_type = \"statement\"\nper_hour = 70\nuntil = 2026-12-24T00:00:00Z\n");
-    let begun = Instant::now();
     changed.put(record("ACME", &[], &temporary)).await.unwrap();
     until("a temporary limit", || limiters.iter().all(|limiter| per_hour(limiter) == 70)).await;
-    println!("{:?} after a change", begun.elapsed());
-    assert!(begun.elapsed() < Duration::from_secs(1), "told, not asked");
 
-    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE 'LISTEN %'";
+    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE pid <> pg_backend_pid() AND datname = current_database() AND query = 'LISTEN \"bankrail_customer\"'";
     engine.store.read(async |transaction| transaction.query(others, &[]).await).await.unwrap();
     changed.remove(&"ACME".parse().unwrap()).await.unwrap();
-    until("after a lost connection", || limiters.iter().all(|limiter| per_hour(limiter) == 25)).await;
+    until("after a lost connection", || per_hour(&limiters[1]) == 25).await;
     following.iter().for_each(tokio::task::JoinHandle::abort);
 }
 

@@ -117,11 +117,9 @@ async fn a_server_that_refuses_writes_still_serves_pages() {
     let engine = Postgres::new().await;
     let ledger = ledger_in(&engine).await;
     ledger.book(&account(), &paid("1.00 AUD")).await.unwrap();
-    let read_only = engine.config.replace("options='", "options='-c default_transaction_read_only=on ");
-    let (mut client, connection) = connect(&read_only, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    let transaction = client.transaction().await.unwrap();
-    let refused = ledger.book_within(InTransaction::of(&transaction), &account(), &paid("2.00 AUD")).await;
+    let freeze = "SET default_transaction_read_only = on";
+    engine.store.run_long(true, async |session| session.execute(freeze, &[]).await).await.unwrap();
+    let refused = ledger.book(&account(), &paid("2.00 AUD")).await;
     let Err(BookError::Store(refused)) = refused else { panic!("{refused:?}") };
     assert_eq!(refused.kind(), StoreErrorKind::Unavailable);
     assert_eq!(whole(&ledger, today()).await.entries.len(), 1);
