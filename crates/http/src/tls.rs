@@ -102,8 +102,7 @@ impl TlsFault {
                 | CertificateError::ExpiredContext { .. }
                 | CertificateError::NotValidYet
                 | CertificateError::NotValidYetContext { .. } => Self::Time,
-                // An authority of the same name with another key has not signed it.
-                CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::Issuer,
+                CertificateError::UnknownIssuer => Self::Issuer,
                 CertificateError::Other(OtherError(error))
                     if error.downcast_ref() == Some(&webpki::Error::CaUsedAsEndEntity) =>
                 {
