@@ -1,6 +1,6 @@
 //! The calls that were answered, and a subscription to later ones.
 
-use crate::call::Call;
+use crate::call::{Call, Endpoint};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
@@ -11,8 +11,8 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// The number of calls that a subscriber may fall behind.
 const MOST_NEWS: usize = 500;
 
-/// The newest calls of a bank, of at most 32 MiB, and a subscription to later ones. Cheap to clone; clones share the
-/// calls.
+/// The newest calls of a bank and its newest deliveries, of at most 32 MiB together, and a subscription to later ones.
+/// Cheap to clone; clones share the calls.
 #[derive(Clone, Debug)]
 pub struct Calls(Arc<Inner>);
 
@@ -34,7 +34,7 @@ struct Kept {
 }
 
 impl Calls {
-    /// An empty record that keeps the newest `most` calls.
+    /// An empty record that keeps the newest `most` calls, and as many deliveries.
     #[must_use]
     pub fn new(most: usize) -> Self {
         let (news, _) = broadcast::channel(most.clamp(1, MOST_NEWS));
@@ -48,9 +48,13 @@ impl Calls {
         call.number = kept.count;
         kept.bytes += bytes(&call);
         kept.calls.push_back(call.clone());
-        while kept.calls.len() > self.0.most || kept.bytes > MOST_BYTES {
-            let Some(oldest) = kept.calls.pop_front() else { break };
-            kept.bytes -= bytes(&oldest);
+        let alike = |kept: &&Call| (kept.endpoint == Endpoint::Webhook) == (call.endpoint == Endpoint::Webhook);
+        if kept.calls.len() > self.0.most && kept.calls.iter().filter(alike).count() > self.0.most {
+            let oldest = kept.calls.iter().position(|kept| alike(&kept));
+            kept.drop_at(oldest);
+        }
+        while kept.bytes > MOST_BYTES {
+            kept.drop_at(Some(0));
         }
         // While the lock is held, so that calls are told in their order. An error says that nobody has subscribed.
         let _ = self.0.news.send(call);
@@ -64,15 +68,12 @@ impl Calls {
 
     /// Forgets the calls so far. Their numbers are not given again.
     pub fn forget(&self) {
-        let mut kept = self.lock();
-        (kept.bytes, kept.calls) = (0, VecDeque::new());
+        self.lock().keep(|_| false);
     }
 
     /// Forgets the calls of one customer so far.
     pub fn forget_of(&self, customer: &str) {
-        let mut kept = self.lock();
-        kept.calls.retain(|call| call.customer.as_deref() != Some(customer));
-        kept.bytes = kept.calls.iter().map(bytes).sum();
+        self.lock().keep(|call| call.customer.as_deref() != Some(customer));
     }
 
     /// Subscribes to the calls from now on. A subscriber that falls more than 500 calls behind misses some.
@@ -86,6 +87,19 @@ impl Calls {
     }
 }
 
+impl Kept {
+    fn drop_at(&mut self, place: Option<usize>) {
+        if let Some(call) = place.and_then(|place| self.calls.remove(place)) {
+            self.bytes -= bytes(&call);
+        }
+    }
+
+    fn keep(&mut self, keeps: impl FnMut(&Call) -> bool) {
+        self.calls.retain(keeps);
+        self.bytes = self.calls.iter().map(bytes).sum();
+    }
+}
+
 fn bytes(call: &Call) -> usize {
     let headers = call.headers.iter().chain(&call.answer_headers);
     let headers = headers.map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
@@ -95,7 +109,6 @@ fn bytes(call: &Call) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Endpoint;
     use bankrail_values::Timestamp;
 
     #[test]
@@ -113,6 +126,20 @@ mod tests {
         calls.forget();
         calls.record(Call::new(Endpoint::Token, Timestamp::UNIX_EPOCH));
         assert_eq!(calls.newest().iter().map(|call| call.number).collect::<Vec<_>>(), [521]);
+    }
+
+    #[test]
+    fn a_flood_of_deliveries_leaves_the_calls() {
+        let calls = Calls::new(3);
+        let record = |endpoint| calls.record(Call::new(endpoint, Timestamp::UNIX_EPOCH));
+        record(Endpoint::Token);
+        (0..10).for_each(|_| record(Endpoint::Webhook));
+        (0..3).for_each(|_| record(Endpoint::Statement));
+        let kept = || calls.newest().iter().map(|call| call.number).collect::<Vec<_>>();
+        assert_eq!(kept(), [14, 13, 12, 11, 10, 9]);
+        calls.forget_of("nobody");
+        record(Endpoint::Webhook);
+        assert_eq!(kept(), [15, 14, 13, 12, 11, 10]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 
 /// What stands in place of a secret.
-const MASK: &str = "(masked)";
+pub(crate) const MASK: &str = "(masked)";
 
 /// The least length of a signature's text: that of 32 bytes in base64url.
 const SIGNATURE: usize = 43;

@@ -3,9 +3,10 @@
 use crate::call::{Call, Endpoint};
 use crate::fault::Fault;
 use crate::front::{Front, Keeps, MAX_REQUEST, Recording, cut};
-use crate::journal;
+use crate::journal::{self, MASK};
 use crate::webhook::{Webhook, read_any};
 use bankrail_http::RequestKey;
+use bankrail_http::names::API_KEY;
 use bankrail_jose::{CurrentKey, EncryptionKey, RsaSize, SigningKey};
 use bankrail_secured_payload::{SealError, SealOptions, Sealer, SecuredPayload};
 use bankrail_service::delivery::{
@@ -163,6 +164,8 @@ impl FaultyTransport {
         call.body = Bytes::copy_from_slice(body.get(..MAX_REQUEST).unwrap_or(body));
         (call.headers, call.customer, call.fault) =
             (request.headers.clone(), sealed.customer.clone(), sealed.fault.clone());
+        let key = call.headers.iter().find(|(name, value)| **name == API_KEY || value.is_sensitive());
+        let key = key.and_then(|(_, value)| value.to_str().ok()).filter(|key| !key.is_empty()).map(str::to_owned);
         journal::mask(&mut call);
         // One that the dispatcher gives up is kept without an answer.
         let mut recording = Recording::new(&front.calls, call);
@@ -171,7 +174,9 @@ impl FaultyTransport {
         match &answer {
             Ok(answer) => {
                 (call.status, call.answer_headers) = (Some(answer.status.as_u16()), answer.headers.clone());
-                call.answer = Bytes::copy_from_slice(answer.body.get(..MAX_REQUEST).unwrap_or(&answer.body));
+                let text = String::from_utf8_lossy(answer.body.get(..MAX_REQUEST).unwrap_or(&answer.body));
+                // Some receivers answer with what they were sent.
+                call.answer = key.map_or_else(|| text.clone().into_owned(), |key| text.replace(&key, MASK)).into();
             }
             Err(error) => call.reason = Some(error.kind().to_string()),
         }

@@ -277,9 +277,11 @@ async fn strangers_and_nonsense_are_refused_in_json() {
 async fn receivers(world: &World) -> Arc<Mutex<Vec<String>>> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keep = kept.clone();
-    let router = Router::new().fallback(move |body: String| {
+    // It answers with what it was sent, its key too.
+    let router = Router::new().fallback(move |headers: http::HeaderMap, body: String| {
         keep.lock().unwrap().push(body);
-        async { json!({ "id": "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "status": "RCVD" }).to_string() }
+        let key = headers.get("x-receiver-key").and_then(|key| key.to_str().ok().map(str::to_owned));
+        async move { json!({ "id": "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003", "status": "RCVD", "key": key }).to_string() }
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url =
