@@ -36,7 +36,7 @@ use clap::{Parser, Subcommand};
 use std::fs::{self, File};
 use std::future::pending;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -92,15 +92,16 @@ async fn main() -> Result<(), MainError> {
         Command::Customers => {
             let Store::Postgres(store) = store else { Err("customers: expected --postgres, found none")? };
             let (book, directory) = (customers()?.book(), PostgresDirectory::new(store, SqlDirectoryOptions::new()));
-            directory.import(book.clone()).await?;
+            // First, because an API key or an endpoint may have gone from one customer to another.
             for code in directory.list().await?.iter().filter(|code| book.get(code).is_none()) {
                 directory.remove(code).await?;
                 println!("{code} removed");
             }
+            directory.import(book.clone()).await?;
             println!("{} customers", book.len());
         }
         Command::Book { file } => {
-            let rows = File::open(file)?;
+            let rows = File::open(&file).map_err(|error| format!("{}: {error}", file.display()))?;
             let loaded = match store {
                 Store::Sqlite(store) => SqliteLedger::new(store).load_csv(rows).await?,
                 Store::Postgres(store) => PostgresLedger::new(store).load_csv(rows).await?,
@@ -109,7 +110,7 @@ async fn main() -> Result<(), MainError> {
         }
         Command::Send { endpoint, kind, file } => {
             let kind = MessageKind::from_name(&kind).ok_or("expected the kind of a message, such as query")?;
-            let message = Message::from_json(kind, &fs::read(file)?)?.message;
+            let message = Message::from_json(kind, &read(&file)?)?.message;
             let mut headers = DeliveryHeaders::new(HyphenatedUuid::random());
             headers.request_key = kind.answers_a_request().then(HyphenatedUuid::random);
             store.outbox().enqueue(&message.outgoing(endpoint.parse()?, &headers)?, SystemClock.now()).await?;
@@ -135,10 +136,9 @@ async fn main() -> Result<(), MainError> {
             };
             let (ledger, registrar) = store.ledger();
             let shutdown = Shutdown::on_signal()?;
-            let file = |name: &str| fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
             let limiter = Arc::new(Limiter::new(Limits::new(), keys.1));
             let endpoints = Endpoints::new();
-            let signing = SigningKey::from_pem(&String::from_utf8(file("signing.pem")?)?)?;
+            let signing = SigningKey::open(folder.join("signing.pem"))?;
             let mut follower = DirectoryFollower::new().limiter(limiter.clone()).accounts(registrar).endpoints(
                 endpoints.clone(),
                 move |endpoint| -> Arc<dyn SealPayload> {
@@ -148,12 +148,13 @@ async fn main() -> Result<(), MainError> {
             // Accounts that the ledger refuses are logged with their customer, and all others are served.
             let _ = follower.apply(&*directory.customers().await?).await;
 
-            let roots = roots.map(fs::read).transpose()?.map_or(TlsRoots::Platform, TlsRoots::OnlyPem);
+            let roots = roots.as_deref().map(read).transpose()?.map_or(TlsRoots::Platform, TlsRoots::OnlyPem);
             let transport = Arc::new(HttpsTransport::new(HttpsTransportOptions::new().tls_roots(roots))?);
             let dispatcher =
                 Dispatcher::new(store.outbox(), endpoints, transport, Arc::new(SystemClock), DispatcherOptions::new())?;
 
-            let secret = <[u8; 32]>::try_from(file("cursor.key")?).map_err(|_| "cursor.key: expected 32 bytes")?;
+            let secret =
+                <[u8; 32]>::try_from(read(&folder.join("cursor.key"))?).map_err(|_| "cursor.key: expected 32 bytes")?;
             let audit = AuditFile::open(folder.join("audit.jsonl"), AuditFileOptions::new())?;
             let options = ProviderOptions::new()
                 .issuer(&issuer)
@@ -186,6 +187,11 @@ async fn main() -> Result<(), MainError> {
         }
     }
     Ok(())
+}
+
+/// Reads a file, or says which one it is that cannot be read.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Where ledger and messages are.
