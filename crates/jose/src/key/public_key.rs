@@ -24,8 +24,7 @@ pub struct PublicKey(RsaPublicKey);
 
 impl PublicKey {
     /// Reads a PEM block `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). With the feature `x509` it also reads
-    /// `CERTIFICATE`, or the first one of a chain, without checking its dates (see
-    /// `Certificate`).
+    /// `CERTIFICATE`, or the first one of a chain, without checking its dates.
     ///
     /// # Errors
     /// [`KeyError`] unless it is one such block, or a chain of certificates, with an acceptable key.
