@@ -84,7 +84,8 @@ impl Cluster {
 
     pub(super) async fn end_move(&self, slot: u16, from: &Server, to: &Server) {
         let to_id: String = to.run(&["CLUSTER", "MYID"]).await;
-        for node in [to, from] {
+        // The others too: a new connection asks any of them where slots are.
+        for node in [to, from].into_iter().chain(&self.nodes) {
             let () = node.run(&["CLUSTER", "SETSLOT", &slot.to_string(), "NODE", &to_id]).await;
         }
     }
