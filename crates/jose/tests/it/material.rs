@@ -116,7 +116,8 @@ fn a_file_gives_its_one_key_or_says_which_file_and_why() {
     assert!(matches!(wrong(two.as_bytes()), KeyFileError::Several { found: 2, .. }));
     let set = json!({ "keys": [jwk("a")] }).to_string();
     let with_bytes = |bytes: usize| format!("{}{set}", " ".repeat(bytes - set.len()));
-    let error = wrong(with_bytes(256 * 1024 + 1).as_bytes());
+    // No more than one byte past the bound is read.
+    let error = wrong(with_bytes(256 * 1024 + 2).as_bytes());
     let KeyFileError::Key { source: KeyError::Json(source), .. } = &error else { panic!("{error:?}") };
     assert!(source.to_string().ends_with("found 262145"), "{source}");
 
