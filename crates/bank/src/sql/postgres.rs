@@ -58,7 +58,7 @@ impl Engine for PostgresStore {
         work: impl for<'a, 'c> AsyncFnOnce(&'a InTransaction<'c>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
         let (store, runtime) = (self.clone(), Handle::current());
-        let work = move || runtime.block_on(store.run_long(false, work));
+        let work = move || runtime.block_on(store.long_transaction(work));
         let panicked = |error| StoreError::new(StoreErrorKind::Unavailable, error);
         tokio::task::spawn_blocking(work).await.map_err(panicked)?
     }
@@ -74,6 +74,6 @@ impl Engine for PostgresStore {
         &self,
         work: impl for<'a, 'c> AsyncFnOnce(&'a InTransaction<'c>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.run_long(true, work).await
+        self.long_read(work).await
     }
 }

@@ -157,17 +157,28 @@ impl PostgresStore {
         tokio::time::timeout(self.shared.timeout, self.run_alone(READ, None, work)).await.map_err(late)?
     }
 
-    /// Runs `work` as [`PostgresStore::transaction`] does, or if it only reads as [`PostgresStore::read`] does, where
-    /// it takes longer than an operation: the maximum duration holds for each statement. Locks are kept until its end.
+    /// Runs `work` as [`PostgresStore::transaction`] does, where it takes longer than an operation: the maximum duration
+    /// holds for each statement. Locks are kept until its end.
     ///
     /// # Errors
     /// The error of `work`, or that of the store as one of the work.
-    pub async fn run_long<T, E: From<StoreError>>(
+    pub async fn long_transaction<T, E: From<StoreError>>(
         &self,
-        only_reads: bool,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.run_alone(if only_reads { READ } else { WRITE }, Some(self.shared.timeout), work).await
+        self.run_alone(WRITE, Some(self.shared.timeout), work).await
+    }
+
+    /// Runs `work` as [`PostgresStore::read`] does, where it takes longer than an operation: the maximum duration holds
+    /// for each statement.
+    ///
+    /// # Errors
+    /// The error of `work`, or that of the store as one of the work.
+    pub async fn long_read<T, E: From<StoreError>>(
+        &self,
+        work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.run_alone(READ, Some(self.shared.timeout), work).await
     }
 
     async fn run_alone<T, E: From<StoreError>>(

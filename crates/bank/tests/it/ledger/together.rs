@@ -118,7 +118,7 @@ async fn a_server_that_refuses_writes_still_serves_pages() {
     let ledger = ledger_in(&engine).await;
     ledger.book(&account(), &paid("1.00 AUD")).await.unwrap();
     let freeze = "SET default_transaction_read_only = on";
-    engine.store.run_long(true, async |session| session.execute(freeze, &[]).await).await.unwrap();
+    engine.store.long_read(async |session| session.execute(freeze, &[]).await).await.unwrap();
     let refused = ledger.book(&account(), &paid("2.00 AUD")).await;
     let Err(BookError::Store(refused)) = refused else { panic!("{refused:?}") };
     assert_eq!(refused.kind(), StoreErrorKind::Unavailable);

@@ -45,7 +45,7 @@ async fn what_fails_is_undone_whole_and_its_connection_goes_on() {
         let written = store.read(async |transaction| add(transaction, 10 + round).await).await;
         assert_eq!(written.unwrap_err().kind(), StoreErrorKind::Unavailable, "reading does not write");
     }
-    assert_eq!(store.run_long(true, count).await.unwrap(), 3);
+    assert_eq!(store.long_read(count).await.unwrap(), 3);
 }
 
 #[tokio::test]
@@ -76,8 +76,8 @@ async fn each_statement_of_long_work_is_bounded() {
         sleep(transaction, "SELECT pg_sleep(0.7)").await
     };
     assert_eq!(store.transaction(twice).await.unwrap_err().kind(), StoreErrorKind::Timeout);
-    store.run_long(false, twice).await.unwrap();
-    let long = store.run_long(true, async |transaction| sleep(transaction, "SELECT pg_sleep(20)").await);
+    store.long_transaction(twice).await.unwrap();
+    let long = store.long_read(async |transaction| sleep(transaction, "SELECT pg_sleep(20)").await);
     assert_eq!(long.await.unwrap_err().kind(), StoreErrorKind::Timeout);
 }
 
