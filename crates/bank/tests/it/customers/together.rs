@@ -43,7 +43,6 @@ async fn a_limit_is_followed_by_all_instances() {
     let lasting = "[[limits]]\ncall_type = \"statement\"\nper_hour = 50\n";
     changed.put(record("ACME", &[], lasting)).await.unwrap();
     until("the first customers", || limiters.iter().all(|limiter| per_hour(limiter) == 50)).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
 
     let temporary =
         format!("{lasting}[[limits]]\ncall_type = \"statement\"\nper_hour = 70\nuntil = 2026-12-24T00:00:00Z\n");

@@ -8,6 +8,8 @@ use bankrail_statement::AccountId;
 use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
 use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
 use bankrail_values::{Currency, Money, StoreErrorKind};
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 async fn client(engine: &Postgres) -> Client {
@@ -108,6 +110,37 @@ async fn instances_that_do_the_same_at_once_agree() {
     assert_eq!(balance(&ledger).await, "10.00 AUD");
     assert_eq!(whole(&ledger, today()).await.entries.len(), 10);
     assert_eq!(ledger.accounts(None, 1000).await.unwrap().len(), 12);
+}
+
+/// As by a time-out around it, whose caller commits what it has.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn a_booking_that_is_dropped_half_way_keeps_entry_and_balance_together() {
+    let engine = Postgres::new().await;
+    let (ledger, mut client) = (ledger_in(&engine).await, client(&engine).await);
+    ledger.book(&account(), &paid("1.00 AUD")).await.unwrap();
+    for polls in 1.. {
+        let transaction = client.transaction().await.unwrap();
+        let (account, paid) = (account(), paid("1.00 AUD").reference(format!("FP{polls}")));
+        let mut booking = Box::pin(ledger.book_within(InTransaction::of(&transaction), &account, &paid));
+        let mut left = polls;
+        let booked = poll_fn(|context| {
+            left -= 1;
+            match booking.as_mut().poll(context) {
+                Poll::Pending if left == 0 => Poll::Ready(None),
+                booked => booked.map(Some),
+            }
+        });
+        let booked = booked.await;
+        drop(booking);
+        transaction.commit().await.unwrap();
+        let entries = whole(&ledger, today()).await.entries.len();
+        assert_eq!(balance(&ledger).await, format!("{entries}.00 AUD"), "dropped after {polls}");
+        if let Some(booked) = booked {
+            booked.unwrap();
+            break;
+        }
+    }
 }
 
 /// A standby, or a server in a read-only mode after a failover: nothing is booked, and pages go on.
