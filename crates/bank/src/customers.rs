@@ -33,10 +33,10 @@ pub use self::api_key::ApiKeyRecord;
 pub use self::book::CustomerBook;
 #[cfg(feature = "postgres")]
 pub use self::directory::PostgresDirectory;
+#[cfg(feature = "sqlite")]
+pub use self::directory::SqliteDirectory;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use self::directory::{CustomerChangeError, SqlDirectory, SqlDirectoryOptions};
-#[cfg(feature = "sqlite")]
-pub use self::directory::{SqliteDirectory, SqliteDirectoryOptions};
 pub use self::endpoint::EndpointRecord;
 pub use self::fault::{CustomerFault, CustomerProblem, CustomersError, Place, RecordPart};
 #[cfg(feature = "toml")]

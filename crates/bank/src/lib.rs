@@ -26,7 +26,4 @@ pub use ledger::{
 #[cfg(feature = "postgres")]
 pub use {customers::PostgresDirectory, ledger::PostgresLedger};
 #[cfg(feature = "sqlite")]
-pub use {
-    customers::{SqliteDirectory, SqliteDirectoryOptions},
-    ledger::SqliteLedger,
-};
+pub use {customers::SqliteDirectory, ledger::SqliteLedger};

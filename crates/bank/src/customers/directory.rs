@@ -33,10 +33,6 @@ const FEW: usize = 100;
 #[cfg(feature = "sqlite")]
 pub type SqliteDirectory = SqlDirectory<SqliteStore>;
 
-/// Options of a [`SqliteDirectory`].
-#[cfg(feature = "sqlite")]
-pub type SqliteDirectoryOptions = SqlDirectoryOptions;
-
 /// A [`Directory`] in PostgreSQL, beside the other records of a [`PostgresStore`], for instances on several machines.
 #[cfg(feature = "postgres")]
 pub type PostgresDirectory = SqlDirectory<PostgresStore>;
@@ -44,8 +40,8 @@ pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 /// A [`Directory`] in a store, as [`SqliteDirectory`] and `PostgresDirectory`. Cheap to clone; clones share
 /// everything.
 ///
-/// - Each change is one transaction. It is validated with all other customers before, as [`CustomerBook`] says, and
-///   refused as a whole.
+/// - Each change is one transaction. It is validated before, with those customers that have a key, an account or an
+///   endpoint in common with it, as [`CustomerBook`] says, and refused as a whole.
 /// - A change is in force for every lookup that begins after it, also for those of other processes and machines: a
 ///   lookup reads one row by an index. Only the parsed public keys are kept in memory.
 /// - What a [`DirectoryFollower`](crate::DirectoryFollower) applies, limits, endpoints and accounts, follows a change
@@ -58,12 +54,12 @@ pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 #[cfg_attr(feature = "sqlite", doc = "```")]
 #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// use bankrail_bank::{SqliteDirectory, SqliteDirectoryOptions};
+/// use bankrail_bank::{SqliteDirectory, SqlDirectoryOptions};
 /// use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
 /// use std::sync::Arc;
 ///
 /// let store = SqliteStore::open("bank.db", SqliteOptions::new())?;
-/// let directory = Arc::new(SqliteDirectory::new(store, SqliteDirectoryOptions::new()));
+/// let directory = Arc::new(SqliteDirectory::new(store, SqlDirectoryOptions::new()));
 /// assert!(directory.list().await?.is_empty());
 /// # Ok(())
 /// # }

@@ -35,7 +35,10 @@ pub(crate) trait Engine: Clone + Send + Sync + 'static {
 
 /// States what a test does with either engine's type.
 macro_rules! alike {
-    (trait $Trait:ident: $($Super:path),+; $First:ty, $Second:ty; $(fn $name:ident($($arg:ident: $of:ty),*) -> $answer:ty;)+) => {
+    (
+        trait $Trait:ident: $($Super:path),+; $First:ty, $Second:ty;
+        $(fn $name:ident($($arg:ident: $of:ty),*) -> $answer:ty;)+
+    ) => {
         pub(crate) trait $Trait: $($Super +)+ Clone + Send + Sync + 'static {
             $(fn $name(&self $(, $arg: $of)*) -> impl Future<Output = $answer> + Send;)+
         }

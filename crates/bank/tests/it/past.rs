@@ -2,7 +2,7 @@
 //! made, and `tests/past/writer.rs` what was booked. That commit wrote no checksums of entries.
 
 use bankrail_bank::{
-    Booked, Booking, BookingKind, CustomerFolder, CustomerFolderOptions, SqliteDirectory, SqliteDirectoryOptions,
+    Booked, Booking, BookingKind, CustomerFolder, CustomerFolderOptions, SqlDirectoryOptions, SqliteDirectory,
     SqliteLedger,
 };
 use bankrail_service::{ApiKeyHash, Directory, Ledger, LedgerAnswer, LedgerPage, PageEntry, StatementQuery};
@@ -73,7 +73,7 @@ async fn a_ledger_of_2e37472_goes_on() {
 async fn a_directory_of_2e37472_has_its_customers() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::new("2027-01-15T08:00:00.000Z".parse().unwrap()));
-    let options = SqliteDirectoryOptions::new().clock(clock);
+    let options = SqlDirectoryOptions::new().clock(clock);
     let directory = SqliteDirectory::new(opened(&folder), options);
     let imported = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/past/customers");
     let imported = CustomerFolder::open(imported, CustomerFolderOptions::new()).unwrap().book();

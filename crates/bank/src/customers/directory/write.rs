@@ -11,7 +11,7 @@ use bankrail_statement::AccountKind;
 use bankrail_values::{StoreError, Timestamp};
 use std::collections::BTreeSet;
 
-/// Adds or replaces customers, after validating them with all others.
+/// Adds or replaces customers, after validating them with those that share something with them.
 pub(super) async fn put(connection: &impl Sql, records: &[&CustomerRecord]) -> Result<(), CustomerChangeError> {
     lock(connection).await?;
     check(connection, records).await?;
