@@ -49,8 +49,8 @@ bankrail_values::options! {
         seed: u64 = 0,
         /// How many calls are kept. Default: 500.
         calls: usize = 500,
-        /// Whether calls keep the headers and bodies of request and answer, with secrets masked, and deliveries are kept
-        /// among them. Default: no.
+        /// Whether calls keep the headers and bodies of request and answer, with secrets masked, and deliveries are
+        /// kept too. Default: no.
         pub(crate) journal(bool => |kept| if kept { Keeps::Masked } else { Keeps::Nothing }): Keeps = Keeps::Nothing,
         ;
         pub(crate) ids: Option<Arc<Ids>> = None,

@@ -1,4 +1,4 @@
-//! What goes wrong with deliveries: what is sealed wrongly, and what is sent wrongly. And what of them is in the journal.
+//! What goes wrong with deliveries, in sealing and in sending, and what the journal keeps of them.
 
 use crate::call::{Call, Endpoint};
 use crate::fault::Fault;

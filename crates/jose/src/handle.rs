@@ -77,8 +77,9 @@ macro_rules! named {
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         impl $handle {
             /// Reads a file with one key for this use, as PEM, DER, JWK or JWK set of at most
-            /// [`KeyMaterial::MAX_BYTES`](crate::KeyMaterial::MAX_BYTES), with the default [`KeyOptions`]. Keys of a set
-            /// that cannot be used are left out; [`KeyMaterial::into_keys`](crate::KeyMaterial::into_keys) names them.
+            /// [`KeyMaterial::MAX_BYTES`](crate::KeyMaterial::MAX_BYTES), with the default [`KeyOptions`]. Keys of a
+            /// set that cannot be used are left out; [`KeyMaterial::into_keys`](crate::KeyMaterial::into_keys) names
+            /// them.
             ///
             /// # Errors
             /// [`KeyFileError`](crate::KeyFileError), which names the file.

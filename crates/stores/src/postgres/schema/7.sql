@@ -1,5 +1,6 @@
--- The bank's ledger (`PostgresLedger` of bankrail-bank): accounts, the customers that may ask for them, entries. A booking
--- locks the row of its account until it is committed, so that entries become visible in the order of their numbers.
+-- The bank's ledger (`PostgresLedger` of bankrail-bank): accounts, the customers that may ask for them, entries. A
+-- booking locks the row of its account until it is committed, so that entries become visible in the order of their
+-- numbers.
 CREATE TABLE bankrail_account (
     id         BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     account    TEXT   NOT NULL UNIQUE COLLATE "C",
