@@ -11,8 +11,8 @@
 //!   is stored, enqueued or completed, and a page recorded, together with the caller's rows, or not at all.
 //! - [`PostgresStore::transaction`] and [`PostgresStore::read`] run the caller's statements on the store's connections.
 //! - Isolation level, time-outs and the planner's switches are set once for each session, and statements are prepared
-//!   once: connect to the server itself, or through a pooler that keeps sessions. A `PostgresWork` of the caller's is
-//!   planned as by default.
+//!   once: connect to the server itself, through a pooler that keeps sessions, or, through one that does not, with
+//!   [`PostgresOptions::transaction_pooling`]. A `PostgresWork` of the caller's is planned as by default.
 //! - Tables are named `bankrail_…` and are in the first schema of the connection's search path.
 //! - Message bodies are stored as they were received, in clear: protect the database like the data in it.
 //! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table ([`DatabaseError`]), because
@@ -111,8 +111,8 @@ impl PostgresStore {
         T::TlsConnect: Send,
         <T::TlsConnect as tokio_postgres::tls::TlsConnect<Socket>>::Future: Send,
     {
-        let PostgresOptions { connections, operation_timeout: timeout } = options;
-        let pool = Pool::new(config.parse().map_err(ConnectError::database)?, tls, connections, timeout);
+        let timeout = options.operation_timeout;
+        let pool = Pool::new(config.parse().map_err(ConnectError::database)?, tls, &options);
         let taken = tokio::time::timeout(timeout, pool.take()).await.map_err(ConnectError::failed)?;
         let mut client = taken.map_err(|fault| match fault {
             Fault::Connect(error) | Fault::Sql(error) => ConnectError::failed(error),
@@ -212,6 +212,17 @@ bankrail_values::options! {
         /// [`StoreErrorKind::Timeout`]. A dispatcher counts on at most 10 s: it gives back for 30 s what was leased
         /// without an answer. Default: 5 s.
         operation_timeout: Duration = Duration::from_secs(5),
+        /// Whether the connections go through a pooler that keeps no session, such as PgBouncer with `pool_mode =
+        /// transaction`. Then no statement stays prepared, what is otherwise set for a session is set for each
+        /// transaction, and [`PostgresStore::listen`] is refused: a `DirectoryFollower` looks at its interval. Default:
+        /// false.
+        ///
+        /// - Without it, a connection that such a pooler has mixed up with another one fails with an error that names
+        ///   this option, if it is noticed: statements of two programs may have the same name. Set it, or let the
+        ///   pooler keep sessions.
+        /// - Such poolers refuse the parameter `options` of a connection string, or ignore it. A `search_path` can be
+        ///   set for the role or the database.
+        transaction_pooling: bool = false,
     }
 }
 

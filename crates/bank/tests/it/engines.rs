@@ -120,19 +120,25 @@ impl Engine for Sqlite {
 }
 
 /// A schema of its own in the database that `BANKRAIL_POSTGRES` names.
+pub(crate) type Postgres = Database<false>;
+
+/// A database of its own through the pooler that `BANKRAIL_PGBOUNCER` names, which keeps no sessions.
+pub(crate) type Pooled = Database<true>;
+
 #[derive(Clone)]
-pub(crate) struct Postgres {
+pub(crate) struct Database<const POOLED: bool> {
     pub(crate) store: PostgresStore,
     pub(crate) config: String,
 }
 
-impl Postgres {
+impl<const POOLED: bool> Database<POOLED> {
     async fn open(config: String) -> Self {
-        Self { store: PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await.unwrap(), config }
+        let options = PostgresOptions::new().transaction_pooling(POOLED);
+        Self { store: PostgresStore::connect(&config, NoTls, options).await.unwrap(), config }
     }
 }
 
-impl Engine for Postgres {
+impl<const POOLED: bool> Engine for Database<POOLED> {
     type Ledger = PostgresLedger;
     type Directory = PostgresDirectory;
 
@@ -142,6 +148,11 @@ impl Engine for Postgres {
         let schema = format!("bank_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let (client, connection) = connect(&config, NoTls).await.unwrap();
         tokio::spawn(connection);
+        if POOLED {
+            let pooler = std::env::var("BANKRAIL_PGBOUNCER").expect("BANKRAIL_PGBOUNCER names a pooler");
+            client.batch_execute(&format!("CREATE DATABASE {schema}")).await.unwrap();
+            return Self::open(format!("{pooler} dbname={schema}")).await;
+        }
         client.batch_execute(&format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}")).await.unwrap();
         Self::open(format!("{config} options='-c search_path={schema}'")).await
     }
@@ -167,7 +178,7 @@ impl Engine for Postgres {
     }
 }
 
-/// Runs each case, an `async fn` of an engine, over both.
+/// Runs each case, an `async fn` of an engine, over both, and over PostgreSQL through a pooler.
 macro_rules! over_both {
     ($($case:ident),+ $(,)?) => {
         mod sqlite {
@@ -181,6 +192,13 @@ macro_rules! over_both {
             #[ignore = "needs postgresql"]
             async fn $case() {
                 super::$case::<crate::engines::Postgres>().await;
+            })+
+        }
+        mod pooled {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            #[ignore = "needs postgresql"]
+            async fn $case() {
+                super::$case::<crate::engines::Pooled>().await;
             })+
         }
     };

@@ -18,7 +18,10 @@ pub struct DatabaseError {
 enum Said {
     Server { code: String, constraint: Option<String>, table: Option<String> },
     Client(String),
+    SessionPassedOn,
 }
+
+const SET_OPTION: &str = "a pooler passes sessions on: set PostgresOptions::transaction_pooling, or let it keep them";
 
 impl DatabaseError {
     /// The server's SQLSTATE, five characters (PostgreSQL manual, appendix A). `None`: the client failed.
@@ -26,7 +29,7 @@ impl DatabaseError {
     pub fn code(&self) -> Option<&str> {
         match &self.said {
             Said::Server { code, .. } => Some(code),
-            Said::Client(_) => None,
+            Said::Client(_) | Said::SessionPassedOn => None,
         }
     }
 
@@ -35,7 +38,7 @@ impl DatabaseError {
     pub fn constraint(&self) -> Option<&str> {
         match &self.said {
             Said::Server { constraint, .. } => constraint.as_deref(),
-            Said::Client(_) => None,
+            Said::Client(_) | Said::SessionPassedOn => None,
         }
     }
 
@@ -44,8 +47,15 @@ impl DatabaseError {
     pub fn table(&self) -> Option<&str> {
         match &self.said {
             Said::Server { table, .. } => table.as_deref(),
-            Said::Client(_) => None,
+            Said::Client(_) | Said::SessionPassedOn => None,
         }
+    }
+}
+
+impl DatabaseError {
+    /// What another connection has set was found on a new one.
+    pub(super) fn session_passed_on() -> Self {
+        Self { said: Said::SessionPassedOn, source: None }
     }
 }
 
@@ -66,6 +76,11 @@ impl fmt::Display for DatabaseError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.said {
             Said::Client(text) => out.write_str(text),
+            Said::SessionPassedOn => out.write_str(SET_OPTION),
+            // A prepared statement that is not there, or that is there already.
+            Said::Server { code, .. } if ["26000", "42P05"].contains(&&**code) => {
+                write!(out, "the database answered {code}: {SET_OPTION}")
+            }
             Said::Server { code, constraint, table } => {
                 write!(out, "the database answered {code}")?;
                 match (constraint, table) {

@@ -1,7 +1,8 @@
 //! A few connections, opened when needed.
 
-use super::session::{Prepared, Session};
-use super::{DatabaseError, Fault};
+use super::session::{Kept, Prepared, Session};
+use super::{DatabaseError, Fault, PostgresOptions};
+use bankrail_values::{StoreError, StoreErrorKind};
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -9,9 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{AsyncMessage, Client, Config, Error, Socket, Transaction};
+use tokio_postgres::{AsyncMessage, Client, Config, Error, IsolationLevel, SimpleQueryMessage, Socket, Transaction};
 
-type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send + 'a>>;
+type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Client, DatabaseError>> + Send + 'a>>;
 
 /// Opens a connection and starts the task that drives it. Notifications that reach the connection are told to `tell`,
 /// several as one.
@@ -22,25 +23,30 @@ trait Connect: Send + Sync {
 struct Connector<T> {
     config: Config,
     tls: T,
-    settings: String,
+    /// `None`: no session is kept.
+    settings: Option<String>,
 }
 
-/// The settings of each session.
+/// The settings of each session, or of each transaction (`SET LOCAL`), beside its isolation level.
 ///
-/// - The rules against storing a message twice need this isolation level, whatever the database's default.
 /// - A worker that is cut off within a transaction must not keep its locks until the server notices. The time-out of an
 ///   operation is shorter.
 /// - A plan is kept for all parameters, and goes by the indexes. The planner knows neither how few rows are in a queue
 ///   nor how many old versions of rows are, and would otherwise read whole tables now and then.
-fn settings(timeout: Duration) -> String {
+fn settings(set: &str, timeout: Duration) -> String {
     let millis = timeout.as_millis().saturating_mul(2).clamp(1, 2_147_483_647);
     format!(
-        "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
-        SET idle_in_transaction_session_timeout = {millis}; SET lock_timeout = {millis};
-        SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-        SET jit = off; SET plan_cache_mode = force_generic_plan"
+        "{set} idle_in_transaction_session_timeout = {millis}; {set} lock_timeout = {millis};
+        {set} enable_seqscan = off; {set} enable_bitmapscan = off; {set} enable_hashjoin = off;
+        {set} enable_mergejoin = off; {set} jit = off; {set} plan_cache_mode = force_generic_plan"
     )
 }
+
+/// A connection that was just opened has no such setting, unless a pooler passes sessions on.
+const IS_NEW: &str = "SELECT coalesce(current_setting('bankrail.session', true), '')";
+
+/// The rules against storing a message twice need this isolation level, whatever the database's default.
+const ISOLATION: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
 /// The planner's own choice again, until the transaction ends: for statements that are not the store's, and for those
 /// that look at much.
@@ -70,7 +76,13 @@ where
                     }
                 }
             });
-            client.batch_execute(&self.settings).await?;
+            if let Some(settings) = &self.settings {
+                for message in client.simple_query(settings).await? {
+                    if matches!(message, SimpleQueryMessage::Row(row) if row.get(0) != Some("")) {
+                        return Err(DatabaseError::session_passed_on());
+                    }
+                }
+            }
             Ok(client)
         })
     }
@@ -85,18 +97,27 @@ pub(super) struct Pool {
     connector: Box<dyn Connect>,
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
+    /// What is set for each transaction, if no session is kept.
+    local: Option<String>,
 }
 
 impl Pool {
-    pub(super) fn new<T>(config: Config, tls: T, most: usize, timeout: Duration) -> Self
+    pub(super) fn new<T>(config: Config, tls: T, options: &PostgresOptions) -> Self
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
         T::Stream: Send,
         T::TlsConnect: Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
-        let connector = Box::new(Connector { config, tls, settings: settings(timeout) });
-        Self { connector, idle: Mutex::default(), permits: Semaphore::new(most) }
+        let timeout = options.operation_timeout;
+        let (local, settings) = if options.transaction_pooling {
+            (Some(settings("SET LOCAL", timeout)), None)
+        } else {
+            let settings = settings("SET", timeout);
+            (None, Some(format!("{IS_NEW}; SET bankrail.session = 'kept'; {ISOLATION}; {settings}")))
+        };
+        let connector = Box::new(Connector { config, tls, settings });
+        Self { connector, idle: Mutex::default(), permits: Semaphore::new(options.connections), local }
     }
 
     /// Takes a connection that was open when it was last used, or opens one.
@@ -110,7 +131,7 @@ impl Pool {
         let connection = match idle {
             Some(connection) => connection,
             None => {
-                let client = self.connector.connect(None).await.map_err(|error| Fault::Connect(error.into()))?;
+                let client = self.connector.connect(None).await.map_err(Fault::Connect)?;
                 Connection { client, prepared: Prepared::default() }
             }
         };
@@ -119,8 +140,12 @@ impl Pool {
 
     /// A connection of its own, beside those of the pool, which listens on a channel.
     pub(super) async fn listen(&self, channel: &str) -> Result<Notifications, Fault> {
+        if self.local.is_some() {
+            let cause = "expected a pooler that keeps sessions, found PostgresOptions::transaction_pooling";
+            return Err(Fault::Store(StoreError::new(StoreErrorKind::Unavailable, cause)));
+        }
         let (tell, told) = mpsc::channel(1);
-        let client = self.connector.connect(Some(tell)).await.map_err(|error| Fault::Connect(error.into()))?;
+        let client = self.connector.connect(Some(tell)).await.map_err(Fault::Connect)?;
         client.batch_execute(&format!("LISTEN \"{}\"", channel.replace('"', "\"\""))).await?;
         Ok(Notifications { told, _client: client })
     }
@@ -169,12 +194,21 @@ pub(super) struct Pooled<'a> {
 impl Pooled<'_> {
     /// For statements that are each a transaction.
     pub(super) fn each(&self) -> Session<'_> {
-        Session::each(&self.connection.client, &self.connection.prepared)
+        Session::each(&self.connection.client, self.kept(&self.connection.prepared))
     }
 
     /// For an operation that is a transaction.
     pub(super) fn own(&self) -> Session<'_> {
-        Session::own(&self.connection.client, &self.connection.prepared)
+        Session::own(&self.connection.client, self.kept(&self.connection.prepared))
+    }
+
+    /// For a transaction that [`Pooled::start`] begins.
+    pub(super) fn started(&self) -> Session<'_> {
+        Session::started(&self.connection.client, self.kept(&self.connection.prepared))
+    }
+
+    fn kept<'a>(&'a self, prepared: &'a Prepared) -> Kept<'a> {
+        self.pool.local.as_deref().map_or(Kept::Prepared(prepared), Kept::Nothing)
     }
 
     /// Sends a statement whose answer is no rows. Not prepared, so that what is sent after it runs after it.
@@ -182,9 +216,21 @@ impl Pooled<'_> {
         self.connection.client.batch_execute(sql).await
     }
 
+    /// Begins a transaction with this statement, as [`Pooled::batch`] does.
+    pub(super) async fn start(&self, begin: &str) -> Result<(), Error> {
+        match &self.pool.local {
+            Some(local) => self.batch(&format!("{begin}; {local}")).await,
+            None => self.batch(begin).await,
+        }
+    }
+
     /// Begins a transaction for a caller's work.
-    pub(super) async fn begin(&mut self) -> Result<(Transaction<'_>, &Prepared), Error> {
-        Ok((self.connection.client.transaction().await?, &self.connection.prepared))
+    pub(super) async fn begin(&mut self) -> Result<(Transaction<'_>, Kept<'_>), Error> {
+        let builder = self.connection.client.build_transaction();
+        let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
+        let Some(local) = &self.pool.local else { return Ok((transaction, Kept::Prepared(&self.connection.prepared))) };
+        transaction.batch_execute(local).await?;
+        Ok((transaction, Kept::Nothing(local)))
     }
 
     /// Keeps the connection for the next operation.

@@ -29,7 +29,7 @@ pub(super) async fn migrate(client: &mut Pooled<'_>) -> Result<(), ConnectError>
     let table = "CREATE TABLE IF NOT EXISTS bankrail_schema (version INTEGER NOT NULL)";
     transaction.batch_execute(table).await.map_err(ConnectError::database)?;
     let sql = "SELECT coalesce(max(version), 0) FROM bankrail_schema";
-    let found: i32 = transaction.query_one(sql, &[]).await.map_err(ConnectError::database)?.get(0);
+    let found: i32 = transaction.query_typed_one(sql, &[]).await.map_err(ConnectError::database)?.get(0);
     let found = u32::try_from(found).map_err(ConnectError::failed)?;
     if found > known {
         return Err(ConnectError::NewerSchema { found, known });

@@ -3,6 +3,7 @@
 use super::{Fault, Typed};
 use crate::columns::FromRow;
 use std::collections::HashMap;
+use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row, Statement, Transaction};
@@ -46,48 +47,73 @@ impl Prepared {
     }
 }
 
+/// What a connection of the pool keeps from one transaction to the next.
+#[derive(Clone, Copy)]
+pub(super) enum Kept<'a> {
+    /// Its settings, and the statements that are prepared.
+    Prepared(&'a Prepared),
+    /// Nothing. This is set in each transaction.
+    Nothing(&'a str),
+}
+
 /// Where the statements of an operation run.
 ///
 /// - On a connection of the pool, each statement is prepared at its first use. Parsing and planning it each time would
 ///   be half of the server's work.
-/// - On a caller's connection, each statement is sent whole, with the types of its parameters.
+/// - On a caller's connection, and where none stays prepared, each statement is sent whole, with the types of its
+///   parameters.
 /// - Either way it takes one round trip, but for the first use on a connection, and several that do not depend on each
 ///   other's answers share one.
 #[derive(Clone, Copy)]
 pub(super) struct Session<'a> {
     client: &'a Client,
     prepared: Option<&'a Prepared>,
-    /// Whether the operation begins a transaction and commits it.
-    own: bool,
+    /// What a transaction that the session begins has to set.
+    local: Option<&'a str>,
+    of: Transactions,
+}
+
+/// Who begins and commits a transaction.
+#[derive(Clone, Copy, PartialEq)]
+enum Transactions {
+    /// Each statement is one.
+    Each,
+    /// The operation.
+    Own,
+    Others,
 }
 
 #[allow(dead_code, reason = "not used with every feature")]
 impl<'a> Session<'a> {
     /// Each statement is a transaction.
-    pub(super) fn each(client: &'a Client, prepared: &'a Prepared) -> Self {
-        Self { client, prepared: Some(prepared), own: false }
+    pub(super) fn each(client: &'a Client, kept: Kept<'a>) -> Self {
+        let (prepared, local) = match kept {
+            Kept::Prepared(prepared) => (Some(prepared), None),
+            Kept::Nothing(local) => (None, Some(local)),
+        };
+        Self { client, prepared, local, of: Transactions::Each }
     }
 
     /// One transaction, from [`Session::begin_with`] to [`Session::commit_with`]. If the operation ends before, the
     /// connection must be closed.
-    pub(super) fn own(client: &'a Client, prepared: &'a Prepared) -> Self {
-        Self { own: true, ..Self::each(client, prepared) }
+    pub(super) fn own(client: &'a Client, kept: Kept<'a>) -> Self {
+        Self { of: Transactions::Own, ..Self::each(client, kept) }
     }
 
     /// A transaction that others begin and end, on a connection of the pool.
-    pub(super) fn within(transaction: &'a Transaction<'a>, prepared: &'a Prepared) -> Self {
-        Self::each(transaction.client(), prepared)
+    pub(super) fn started(client: &'a Client, kept: Kept<'a>) -> Self {
+        Self { of: Transactions::Others, ..Self::each(client, kept) }
     }
 
     /// A caller's transaction.
     pub(super) fn of_caller(transaction: &'a Transaction<'a>) -> Self {
-        Self { client: transaction.client(), prepared: None, own: false }
+        Self { client: transaction.client(), prepared: None, local: None, of: Transactions::Others }
     }
 
     pub(super) async fn query(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<Vec<Row>, Fault> {
         Ok(match self.statement(sql, parameters).await? {
             Some(statement) => self.client.query(&statement, &values(parameters)).await?,
-            None => self.client.query_typed(sql, parameters).await?,
+            None => self.alone(self.client.query_typed(sql, parameters)).await?,
         })
     }
 
@@ -95,8 +121,24 @@ impl<'a> Session<'a> {
     pub(super) async fn execute(self, sql: &'static str, parameters: &[Typed<'_>]) -> Result<u64, Fault> {
         Ok(match self.statement(sql, parameters).await? {
             Some(statement) => self.client.execute(&statement, &values(parameters)).await?,
-            None => self.client.execute_typed(sql, parameters).await?,
+            None => self.alone(self.client.execute_typed(sql, parameters)).await?,
         })
+    }
+
+    /// Sends a statement, in a transaction of its own if it has to set something before.
+    async fn alone<T>(self, statement: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        if self.local.is_none() || self.of != Transactions::Each {
+            return statement.await;
+        }
+        let (begun, done, ended) = tokio::join!(biased; self.begin(), statement, self.client.batch_execute("COMMIT"));
+        begun?;
+        let done = done?;
+        ended.map(|()| done)
+    }
+
+    async fn begin(self) -> Result<(), Error> {
+        let local = self.local.unwrap_or_default();
+        self.client.batch_execute(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {local}")).await
     }
 
     /// Whether a statement that changes at most one row has changed one.
@@ -124,8 +166,13 @@ impl<'a> Session<'a> {
 
     /// Begins an own transaction with its first statements, as [`Session::queries`] runs them.
     pub(super) async fn begin_with<const N: usize>(self, queries: [Query<'_>; N]) -> Result<[Vec<Row>; N], Fault> {
-        if !self.own {
+        if self.of != Transactions::Own {
             return self.queries(queries).await;
+        }
+        if self.local.is_some() {
+            let (begun, answers) = tokio::join!(biased; self.begin(), self.queries(queries));
+            begun?;
+            return answers;
         }
         let begin: Query<'_> = ("BEGIN", &[]);
         let mut answers = self.pipeline(&[&[begin], queries.as_slice()].concat()).await?;
@@ -135,7 +182,7 @@ impl<'a> Session<'a> {
 
     /// Commits an own transaction with its last statements, as [`Session::queries`] runs them.
     pub(super) async fn commit_with<const N: usize>(self, queries: [Query<'_>; N]) -> Result<[Vec<Row>; N], Fault> {
-        if !self.own {
+        if self.of != Transactions::Own {
             return self.queries(queries).await;
         }
         let commit: Query<'_> = ("COMMIT", &[]);

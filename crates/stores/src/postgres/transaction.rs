@@ -189,9 +189,9 @@ impl PostgresStore {
     ) -> Result<T, E> {
         let failed = |fault: Fault| E::from(StoreError::from(fault));
         let client = self.client().await.map_err(failed)?;
-        let transaction = InTransaction { session: client.each(), longest };
+        let transaction = InTransaction { session: client.started(), longest };
         // The first statement of the work is sent without waiting for the answer.
-        let (begun, done) = tokio::join!(biased; client.batch(begin), work(&transaction));
+        let (begun, done) = tokio::join!(biased; client.start(begin), work(&transaction));
         begun.map_err(|error| failed(error.into()))?;
         let ended = match &done {
             // After a statement whose error the work ignored, the server would answer the commit without an error and
@@ -216,7 +216,8 @@ impl PostgresStore {
     /// The store itself notifies nobody.
     ///
     /// # Errors
-    /// [`StoreError`] if there is no connection within the maximum duration of an operation.
+    /// [`StoreError`] if there is no connection within the maximum duration of an operation, or none can be kept
+    /// ([`PostgresOptions::transaction_pooling`](super::PostgresOptions)).
     pub async fn listen(&self, channel: &'static str) -> Result<Notifications, StoreError> {
         self.timed(self.shared.pool.listen(channel)).await
     }

@@ -16,6 +16,7 @@ mod callers;
 mod load;
 mod migration;
 mod operators;
+mod pooler;
 mod positions;
 #[cfg(feature = "webhook")]
 mod statements;

@@ -68,8 +68,8 @@ impl PostgresStore {
         outcome: impl FnOnce(Result<(), WorkError>) -> T,
     ) -> Result<T, Fault> {
         let mut client = self.client().await?;
-        let (transaction, prepared) = client.begin().await?;
-        let done = match own(Session::within(&transaction, prepared)).await? {
+        let (transaction, kept) = client.begin().await?;
+        let done = match own(Session::started(transaction.client(), kept)).await? {
             Some(instead) => Err(instead),
             None => Ok(work.run(&transaction).await?),
         };
