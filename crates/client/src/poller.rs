@@ -28,6 +28,7 @@ use bankrail_statement::{AccountId, SeenEntries, TransactionalSeenEntries};
 use bankrail_values::Timestamp;
 use sink::{Plain, Sink, Transactional};
 use status::{Board, Next};
+use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -160,11 +161,12 @@ impl Poller {
         sink: impl Sink + 'static,
         options: PollerOptions,
     ) -> Self {
-        let mut all: Vec<PolledAccount> = Vec::new();
-        for account in accounts {
-            all.retain(|earlier| earlier.id != account.id);
-            all.push(account);
-        }
+        // Of each identifier the last one, at its place.
+        let mut all: Vec<PolledAccount> = accounts.into_iter().collect();
+        let mut known = HashSet::new();
+        let last: Vec<bool> = all.iter().rev().map(|account| known.insert(account.id.clone())).collect();
+        let mut last = last.into_iter().rev();
+        all.retain(|_| last.next().unwrap_or(true));
         let labels = (1..).zip(&all).map(|(number, account): (usize, _)| match &account.label {
             Some(label) => label.clone(),
             None => number.to_string(),

@@ -908,7 +908,7 @@ async fn what_is_not_booked_is_handed_over_if_asked_for() {
     assert_eq!(statuses(&booked), ["BOOK"]);
     let (all, _) = movements(&entries, PollerOptions::new().unbooked(true)).await;
     assert_eq!(statuses(&all), ["PDNG", "INFO", "FUTR", "BOOK"]);
-    let different: std::collections::HashSet<_> = all.iter().map(|one| one.id).collect();
+    let different: HashSet<_> = all.iter().map(|one| one.id).collect();
     assert_eq!(different.len(), 4, "pending and booked are two, whatever the reference");
 }
 
@@ -941,4 +941,15 @@ async fn an_entry_that_does_not_say_what_it_does_stops_its_account_and_books_not
         let PollError::Handler { source, .. } = &*stopped(&poller, A) else { panic!("the handler refused it") };
         assert!(source.to_string().contains(said), "{source}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_an_account_that_is_there_twice_the_last_one_counts() {
+    let bank = Bank::new(&[(A, &[&[1]]), (B, &[&[2]])]);
+    let accounts = [PolledAccount::new(id(A)).label("first"), PolledAccount::new(id(B)), PolledAccount::new(id(A))];
+    let (poller, handed) = poller(&bank, accounts);
+    let labels: Vec<_> = poller.status().into_iter().map(|status| (status.account, status.label)).collect();
+    assert_eq!(labels, [(id(B), "1".to_owned()), (id(A), "2".to_owned())]);
+    poller.run_due().await;
+    assert_eq!((handed.amounts(A), handed.amounts(B)), (vec!["1".to_owned()], vec!["2".to_owned()]));
 }
