@@ -6,8 +6,6 @@ use bankrail_mailbox::{Circuit, EndpointId};
 use bankrail_values::Timestamp;
 use rusqlite::{Connection, params};
 
-const ANY: &str = "SELECT 1 FROM bankrail_circuit LIMIT 1";
-
 const FIND: &str = "SELECT openings, open_until, rests_until FROM bankrail_circuit WHERE endpoint = ?1";
 
 const KEEP: &str = "INSERT INTO bankrail_circuit (endpoint, openings, open_until, rests_until) VALUES (?1, ?2, ?3, ?4)
@@ -21,11 +19,6 @@ pub(super) const ALL: &str =
 
 #[cfg(test)]
 pub(in crate::sqlite) const DAILY: &[&str] = &[FIND, KEEP, FORGET];
-
-/// Whether any endpoint has a circuit. Usually none has, and a lease need not look for each.
-pub(super) fn any(connection: &Connection) -> Result<bool, Fault> {
-    Ok(connection.prepare_cached(ANY)?.exists([])?)
-}
 
 pub(super) fn find(connection: &Connection, endpoint: &str) -> Result<Option<Circuit>, Fault> {
     first(connection, FIND, [endpoint])
