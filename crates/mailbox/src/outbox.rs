@@ -208,8 +208,9 @@ pub trait OutboxOperator: Debug + Send + Sync {
     /// Returns entries without their payload, in the order of enqueueing. An entry that this version cannot read is
     /// left out.
     ///
-    /// The cost of a page is proportional to the entries that the engine passes over to fill it: the dead letters or
-    /// the dropped entries for those states, and else all entries after [`OutboxQuery::after`].
+    /// A page costs what its entries cost and those that the engine passes over to fill it, because of their kind or
+    /// their time. Beside that, an engine in memory passes over all entries, PostgreSQL over those of other endpoints,
+    /// and SQLite over the dropped ones if it lists those, with one search for each endpoint.
     fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>>;
 
     /// Returns an entry without its payload.
@@ -255,16 +256,17 @@ pub trait OutboxOperator: Debug + Send + Sync {
     /// Returns the endpoints with a circuit, by name. A rest that is over may still be there.
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>>;
 
-    /// Returns how many entries there are, of one endpoint or of all.
+    /// Returns how many entries there are, of one endpoint or of all. In SQLite this costs the same for any number of
+    /// entries; the other engines count them. So it is with [`OutboxOperator::oldest_pending`] and
+    /// [`OutboxOperator::backlogs`].
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts>;
 
     /// Returns when the pending entry that was enqueued first was enqueued. Entries of stopped endpoints do not count.
-    /// `None`: there is no other. Like [`OutboxOperator::counts`] it may take longer the more there are.
+    /// `None`: there is no other.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Returns what waits for each endpoint that has a pending entry or a dead letter: by name, after the name `after`,
-    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`]. Like [`OutboxOperator::counts`] it may take longer the
-    /// more entries there are.
+    /// at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`].
     fn backlogs<'a>(&'a self, after: Option<&'a EndpointId>, limit: u32) -> StoreFuture<'a, Vec<EndpointBacklog>>;
 }
 

@@ -3,8 +3,8 @@
 use super::{Columns, FromRow, corrupt};
 use bankrail_mailbox::{
     ArchiveLabel, ArchiveRecord, Circuit, DeliveryNote, DeliveryRecord, EndpointBacklog, EndpointCircuit, EntryId,
-    Fingerprint, InboxEntry, InboxState, Intervention, Kind, KnownEntry, OpaqueBytes, OutboxEntry, OutboxState,
-    OutboxSummary, Outgoing, StoppedEndpoint,
+    Fingerprint, InboxEntry, InboxState, Intervention, Kind, KnownEntry, OpaqueBytes, OutboxCounts, OutboxEntry,
+    OutboxState, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError};
 use std::time::Duration;
@@ -156,6 +156,14 @@ impl FromRow for EndpointBacklog {
             dead_letters: row.number("dead_letters")?,
             oldest_due: row.optional_instant("oldest")?,
         })
+    }
+}
+
+impl FromRow for OutboxCounts {
+    fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        let [pending, delivered] = [row.number("pending")?, row.number("delivered")?];
+        let [dead_letters, dropped] = [row.number("dead_letters")?, row.number("dropped")?];
+        Ok(Self { pending, delivered, dead_letters, dropped })
     }
 }
 

@@ -65,20 +65,14 @@ const RESEND: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, fi
 
 /// Deletes a bounded number of entries, so that other writes run in between.
 const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
-    WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";
-
-/// `+ 0` keeps SQLite from walking the table in the order of `id` past all finished entries: it reads the index of the
-/// pending ones instead.
-const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
-    SELECT min(id + 0) FROM bankrail_outbox WHERE state = 'pending'
-        AND endpoint NOT IN (SELECT endpoint FROM bankrail_stopped))";
+    INDEXED BY bankrail_outbox_delivered WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
 #[cfg(test)]
 pub(super) use circuit::DAILY as DAILY_CIRCUITS;
 #[cfg(test)]
 pub(super) use lease::DAILY as DAILY_LEASES;
 #[cfg(test)]
-pub(super) use operator::DAILY as DAILY_INTERVENTIONS;
+pub(super) use operator::{DAILY as DAILY_INTERVENTIONS, looks};
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[
@@ -163,7 +157,7 @@ impl OutboxOperator for SqliteOutbox {
             c => operator::drop_entry(c, id, &intervention, now);
         read stopped_endpoints() -> Vec<StoppedEndpoint> = c => all(c, operator::STOPPED, []);
         read circuits() -> Vec<EndpointCircuit> = c => all(c, circuit::ALL, []);
-        read oldest_pending() -> Option<Timestamp> = c => first(c, OLDEST, []);
+        read oldest_pending() -> Option<Timestamp> = c => first(c, operator::OLDEST, []);
     }
 
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64> {

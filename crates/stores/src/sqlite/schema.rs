@@ -18,6 +18,7 @@ const STEPS: &[&str] = &[
     include_str!("schema/9.sql"),
     include_str!("schema/10.sql"),
     include_str!("schema/11.sql"),
+    include_str!("schema/12.sql"),
 ];
 
 /// An error of bringing the tables up to date.
@@ -216,5 +217,73 @@ mod tests {
         let (leased, walked) = steps(&format!("{lease}id"));
         assert_eq!(leased, 8);
         assert!(woken + walked < 2_000, "{woken} and {walked} steps");
+    }
+
+    /// What an operator looks at costs the same beside 50 messages of each state as beside 5,000: the endpoint that is
+    /// looked at has the last ones. The counts are those of the rows, after each kind of change.
+    #[cfg(feature = "mailbox")]
+    #[test]
+    fn a_look_costs_the_same_beside_a_backlog() {
+        let mut steps = Vec::new();
+        for backlog in [50, 5_000] {
+            let mut connection = Connection::open_in_memory().unwrap();
+            connection.pragma_update(None, "foreign_keys", true).unwrap();
+            let insert = |connection: &Connection, endpoint: &str, number: u32| {
+                let sql = format!(
+                    "WITH RECURSIVE n (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM n WHERE n < 4 * {number} - 1)
+                    INSERT INTO bankrail_outbox (endpoint, kind, message_id, fingerprint, attributes, state, enqueued, due)
+                    SELECT '{endpoint}', 'query', n, zeroblob(32), x'', 'pending', n, n FROM n;
+                    UPDATE bankrail_outbox SET state = 'delivered', finished = 0 WHERE endpoint = '{endpoint}' AND id % 4 = 1;
+                    UPDATE bankrail_outbox SET state = 'dead_letter' WHERE endpoint = '{endpoint}' AND id % 4 > 1;
+                    UPDATE bankrail_outbox SET state = 'delivered' WHERE endpoint = '{endpoint}' AND id % 4 = 2;
+                    INSERT INTO bankrail_dropped (entry, dropped_by, reason)
+                        SELECT id, '', '' FROM bankrail_outbox WHERE endpoint = '{endpoint}' AND id % 4 = 2 LIMIT 5;"
+                );
+                connection.execute_batch(&sql).unwrap();
+            };
+            // Those of the first endpoint are there before the counts are.
+            assert!(migrate_with(&mut connection, &STEPS[..11]).is_ok());
+            insert(&connection, "a", backlog);
+            assert!(migrate(&mut connection).is_ok());
+            insert(&connection, "b", backlog);
+            insert(&connection, "c", 5);
+            connection.execute("DELETE FROM bankrail_outbox WHERE endpoint = 'c' AND message_id < 4", []).unwrap();
+            let counts = "SELECT endpoint, pending, delivered, dead_letters, dropped FROM bankrail_outbox_count";
+            let counted = "SELECT endpoint, count(*) FILTER (WHERE state = 'pending'),
+                count(*) FILTER (WHERE state = 'delivered' AND entry IS NULL),
+                count(*) FILTER (WHERE state = 'dead_letter'), count(entry)
+                FROM bankrail_outbox LEFT JOIN bankrail_dropped ON entry = id GROUP BY endpoint";
+            let rows = |sql: &str| {
+                let mut statement = connection.prepare(sql).unwrap();
+                let row = |row: &rusqlite::Row<'_>| {
+                    Ok((row.get::<_, String>(0)?, [1, 2, 3, 4].map(|at| row.get::<_, i64>(at))))
+                };
+                statement.query_map([], row).unwrap().map(|row| format!("{:?}", row.unwrap())).collect::<Vec<_>>()
+            };
+            assert_eq!(rows(counts), rows(counted));
+            for sql in crate::sqlite::outbox::looks() {
+                let mut statement = connection.prepare(&sql).unwrap();
+                for at in 1..=statement.parameter_count() {
+                    let value = |value: i64| rusqlite::types::Value::from(value);
+                    let value = match statement.parameter_name(at).unwrap() {
+                        "?1" => "b".to_owned().into(),
+                        "?2" => value(9),
+                        "?5" => "pending".to_owned().into(),
+                        _ => rusqlite::types::Value::Null,
+                    };
+                    statement.raw_bind_parameter(at, value).unwrap();
+                }
+                let mut rows = statement.raw_query();
+                for _ in 0..4 {
+                    rows.next().unwrap();
+                }
+                drop(rows);
+                steps.push((sql, statement.get_status(rusqlite::StatementStatus::VmStep)));
+            }
+        }
+        let (few, many) = steps.split_at(steps.len() / 2);
+        for ((sql, few), (_, many)) in few.iter().zip(many) {
+            assert!(many - few <= 20, "{few} and {many} steps: {sql}");
+        }
     }
 }

@@ -4,12 +4,13 @@ use super::circuit;
 use crate::columns::entry_number;
 use crate::sqlite::SqliteStore;
 use crate::sqlite::connection::Fault;
-use crate::sqlite::statements::{changes, count, first, readable_page, run};
+use crate::sqlite::statements::{changes, first, readable_page, run};
 use bankrail_mailbox::{
     DropOutcome, EndpointId, EntryId, Intervention, Kind, OutboxCounts, OutboxQuery, OutboxState, OutboxSummary,
 };
 use bankrail_values::{StoreError, Timestamp};
-use rusqlite::{Connection, named_params, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::collections::BTreeMap;
 
 /// An entry without its payload. A dropped entry is `delivered` in its own row, so that nobody delivers it.
 const SUMMARY: &str = "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
@@ -17,9 +18,9 @@ const SUMMARY: &str = "SELECT id, endpoint, kind, message_id, enqueued, due, del
     FROM bankrail_outbox LEFT JOIN bankrail_dropped ON entry = id";
 
 /// The dead letters that one transaction resends, so that other writes run in between: those after an entry, which go
-/// round only once even if they fail again meanwhile. The sign keeps SQLite from reading all entries of the endpoint.
+/// round only once even if they fail again meanwhile.
 const RESEND_SOME: &str = "UPDATE bankrail_outbox SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
-    WHERE id IN (SELECT id FROM bankrail_outbox WHERE state = 'dead_letter' AND +endpoint = ?1 AND id > ?3
+    WHERE id IN (SELECT id FROM bankrail_outbox WHERE state = 'dead_letter' AND endpoint = ?1 AND id > ?3
         ORDER BY id LIMIT 500) RETURNING id";
 
 const DROP: &str = "UPDATE bankrail_outbox SET state = 'delivered', finished = ?2, owner = NULL, until = NULL
@@ -42,47 +43,105 @@ const RESUME: &str = "DELETE FROM bankrail_stopped WHERE endpoint = ?1";
 
 pub(super) const STOPPED: &str = "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
-const DROPPED: &str = "SELECT count(*) FROM bankrail_dropped";
+const IS_DROPPED: &str = "id IN (SELECT entry FROM bankrail_dropped)";
 
-const DROPPED_OF: &str = "SELECT count(*) FROM bankrail_dropped JOIN bankrail_outbox ON id = entry WHERE endpoint = ?1";
+/// The first message of an endpoint in a state after another one, with the dropped ones or without.
+const NEXT: &str = "SELECT id FROM bankrail_outbox WHERE state = ?5 AND endpoint = ?1 AND id > ?2
+    AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR enqueued < ?4)
+    AND (?6 OR NOT EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = id)) ORDER BY id LIMIT 1";
 
-pub(super) const BACKLOGS: &str =
-    "SELECT endpoint, sum(pending) AS pending, sum(dead) AS dead_letters, min(due) AS oldest FROM (
-        SELECT endpoint, count(*) AS pending, 0 AS dead, min(due) AS due FROM bankrail_outbox
-            WHERE state = 'pending' AND endpoint > ?1 GROUP BY endpoint
-        UNION ALL
-        SELECT endpoint, 0, count(*), NULL FROM bankrail_outbox
-            WHERE state = 'dead_letter' AND endpoint > ?1 GROUP BY endpoint)
-    GROUP BY endpoint ORDER BY endpoint LIMIT ?2";
+/// The endpoints that any message is for.
+const COUNTED: &str = "SELECT endpoint FROM bankrail_outbox_count";
+
+const COUNTS: &str = "SELECT coalesce(sum(pending), 0) AS pending, coalesce(sum(delivered), 0) AS delivered,
+        coalesce(sum(dead_letters), 0) AS dead_letters, coalesce(sum(dropped), 0) AS dropped
+    FROM bankrail_outbox_count WHERE ";
+
+const OF_ALL: &str = "TRUE";
+
+const OF_ENDPOINT: &str = "endpoint = ?1";
+
+/// The pending messages of an endpoint are in the order in which they are due.
+pub(super) const BACKLOGS: &str = "SELECT endpoint, pending, dead_letters,
+        (SELECT min(due) FROM bankrail_outbox AS o WHERE state = 'pending' AND o.endpoint = c.endpoint) AS oldest
+    FROM bankrail_outbox_count AS c WHERE endpoint > ?1 AND (pending > 0 OR dead_letters > 0)
+    ORDER BY endpoint LIMIT ?2";
+
+/// The first pending message of each endpoint, and of those the first.
+pub(super) const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
+    SELECT min((SELECT min(id) FROM bankrail_outbox AS o WHERE state = 'pending' AND o.endpoint = c.endpoint))
+    FROM bankrail_outbox_count AS c
+    WHERE pending > 0 AND endpoint NOT IN (SELECT endpoint FROM bankrail_stopped))";
 
 #[cfg(test)]
 pub(in crate::sqlite) const DAILY: &[&str] =
     &[RESEND_SOME, DROP, INSERT_DROPPED, LEASED_UNTIL, STOP, MAKE_SOME_DUE, RESUME];
 
 pub(super) fn list(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
-    // The state is in the text, so that SQLite uses the index of that state.
-    let state = match query.state {
-        None => "TRUE",
-        Some(OutboxState::Pending) => "state = 'pending'",
-        Some(OutboxState::DeadLetter) => "state = 'dead_letter'",
-        Some(OutboxState::Delivered) => "state = 'delivered' AND dropped_by IS NULL",
-        Some(OutboxState::Dropped) => "id IN (SELECT entry FROM bankrail_dropped)",
-    };
+    match query.state {
+        Some(OutboxState::Dropped) => in_order_of_id(connection, IS_DROPPED, query),
+        None if query.endpoint.is_none() => in_order_of_id(connection, "TRUE", query),
+        _ => merged(connection, query),
+    }
+}
+
+/// All messages after one, or all that were dropped.
+fn in_order_of_id(connection: &Connection, which: &str, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
     let sql = format!(
-        "{SUMMARY} WHERE {state} AND id > :after AND (:endpoint IS NULL OR endpoint = :endpoint)
-        AND (:kind IS NULL OR kind = :kind) AND (:before IS NULL OR enqueued < :before) ORDER BY id"
+        "{SUMMARY} WHERE {which} AND id > ?2 AND (?1 IS NULL OR endpoint = ?1) AND (?3 IS NULL OR kind = ?3)
+        AND (?4 IS NULL OR enqueued < ?4) ORDER BY id"
     );
-    let parameters = named_params! {
-        ":after": query.after.map_or(-1, entry_number),
-        ":endpoint": query.endpoint.as_ref().map(EndpointId::as_str),
-        ":kind": query.kind.as_ref().map(Kind::as_str),
-        ":before": query.enqueued_before.map(Timestamp::unix_millis),
+    let endpoint = query.endpoint.as_ref().map(EndpointId::as_str);
+    let after = query.after.map_or(-1, entry_number);
+    let (kind, before) = (query.kind.as_ref().map(Kind::as_str), query.enqueued_before.map(Timestamp::unix_millis));
+    readable_page(connection, &sql, params![endpoint, after, kind, before], query.page())
+}
+
+/// Merges what each endpoint has in each state that is asked for, a search in the index for each entry.
+fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
+    let endpoints = match &query.endpoint {
+        Some(endpoint) => vec![endpoint.as_str().to_owned()],
+        None => {
+            let mut counted = connection.prepare_cached(COUNTED)?;
+            counted.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?
+        }
     };
-    readable_page(connection, &sql, parameters, query.page())
+    let states = [OutboxState::Pending, OutboxState::Delivered, OutboxState::DeadLetter];
+    let (kind, before) = (query.kind.as_ref().map(Kind::as_str), query.enqueued_before.map(Timestamp::unix_millis));
+    let mut next = connection.prepare_cached(NEXT)?;
+    let mut first_of = |state: OutboxState, endpoint: &str, after: i64| {
+        let parameters = params![endpoint, after, kind, before, state.as_str(), query.state.is_none()];
+        next.query_row(parameters, |row| row.get::<_, i64>(0)).optional()
+    };
+    let mut first = BTreeMap::new();
+    for state in states.into_iter().filter(|state| query.state.is_none_or(|asked| asked == *state)) {
+        for endpoint in &endpoints {
+            let found = first_of(state, endpoint, query.after.map_or(-1, entry_number))?;
+            first.extend(found.map(|id| (id, (state, endpoint))));
+        }
+    }
+    let mut page = Vec::new();
+    while u64::from(query.page()) > u64::try_from(page.len()).unwrap_or(u64::MAX) {
+        let Some((id, (state, endpoint))) = first.pop_first() else { break };
+        first.extend(first_of(state, endpoint, id)?.map(|id| (id, (state, endpoint))));
+        page.extend(readable_page(connection, &one(), [id], 1)?);
+    }
+    Ok(page)
+}
+
+/// What an operator looks at, for the test of the query plans.
+#[cfg(test)]
+pub(in crate::sqlite) fn looks() -> Vec<String> {
+    let counts = [OF_ALL, OF_ENDPOINT].map(|of| format!("{COUNTS}{of}"));
+    [NEXT, COUNTED, BACKLOGS, OLDEST].map(str::to_owned).into_iter().chain(counts).collect()
+}
+
+fn one() -> String {
+    format!("{SUMMARY} WHERE id = ?1")
 }
 
 pub(super) fn find(connection: &Connection, id: EntryId) -> Result<Option<OutboxSummary>, Fault> {
-    first(connection, &format!("{SUMMARY} WHERE id = ?1"), [entry_number(id)])
+    first(connection, &one(), [entry_number(id)])
 }
 
 pub(super) async fn resend_all(store: &SqliteStore, endpoint: &EndpointId, now: Timestamp) -> Result<u64, StoreError> {
@@ -145,20 +204,9 @@ pub(super) async fn resume(store: &SqliteStore, endpoint: &EndpointId, now: Time
 }
 
 pub(super) fn counts(connection: &Connection, endpoint: Option<&EndpointId>) -> Result<OutboxCounts, Fault> {
-    let counted = |all: &str, of_one: &str| match endpoint {
-        None => count(connection, all, []),
-        Some(endpoint) => count(connection, of_one, [endpoint.as_str()]),
+    let of = match endpoint {
+        None => first(connection, &format!("{COUNTS}{OF_ALL}"), []),
+        Some(endpoint) => first(connection, &format!("{COUNTS}{OF_ENDPOINT}"), [endpoint.as_str()]),
     };
-    let of = |state: OutboxState| {
-        // The state is in the text, so that SQLite uses the index of that state.
-        let sql = format!("SELECT count(*) FROM bankrail_outbox WHERE state = '{}'", state.as_str());
-        counted(&sql, &format!("{sql} AND endpoint = ?1"))
-    };
-    let dropped = counted(DROPPED, DROPPED_OF)?;
-    Ok(OutboxCounts {
-        pending: of(OutboxState::Pending)?,
-        delivered: of(OutboxState::Delivered)?.saturating_sub(dropped),
-        dead_letters: of(OutboxState::DeadLetter)?,
-        dropped,
-    })
+    of.map(Option::unwrap_or_default)
 }
