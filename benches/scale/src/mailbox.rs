@@ -8,7 +8,7 @@ use bankrail_mailbox::{
 use bankrail_values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 const TIMES: usize = 101;
@@ -66,16 +66,20 @@ async fn endpoints_over(curve: &Curve<'_>, name: &str, outbox: Arc<impl Outbox +
     for size in curve.sizes() {
         fill(filled..size, &outbox, |number| (endpoint(&format!("endpoint {number}")), number)).await;
         filled = size;
-        let series = format!("{name}, a lease of 16 and its return");
-        curve
-            .time(&series, size, 31, async || {
-                let owner = owner();
-                let lease = Lease { owner, until: now().saturating_add(Duration::from_secs(60)) };
-                let leased = outbox.lease(LeaseRequest::new(lease, 16).per_endpoint(4), now()).await.unwrap();
-                assert_eq!(u64::try_from(leased.len()).unwrap(), size.min(16));
-                outbox.release_all(&[owner]).await.unwrap();
-            })
-            .await;
+        let (mut leases, mut returns) = (Vec::new(), Vec::new());
+        for _ in 0..31 {
+            let owner = owner();
+            let lease = Lease { owner, until: now().saturating_add(Duration::from_secs(60)) };
+            let begun = Instant::now();
+            let leased = outbox.lease(LeaseRequest::new(lease, 16).per_endpoint(4), now()).await.unwrap();
+            leases.push(begun.elapsed());
+            assert!(leased.len() == 16 || size < 16);
+            let begun = Instant::now();
+            outbox.release_all(&[owner]).await.unwrap();
+            returns.push(begun.elapsed());
+        }
+        curve.median(&format!("{name}, a lease of 16"), size, leases);
+        curve.median(&format!("{name}, its return"), size, returns);
     }
 }
 

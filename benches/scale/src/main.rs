@@ -67,7 +67,7 @@ impl Curve<'_> {
         println!("{point}");
     }
 
-    /// Runs an operation that often and prints the median of its times in microseconds.
+    /// Runs an operation that often and prints the median of its times.
     async fn time(&self, series: &str, size: u64, times: usize, mut operation: impl AsyncFnMut()) {
         let mut took = Vec::with_capacity(times);
         for _ in 0..times {
@@ -75,8 +75,12 @@ impl Curve<'_> {
             operation().await;
             took.push(begun.elapsed());
         }
+        self.median(series, size, took);
+    }
+
+    fn median(&self, series: &str, size: u64, mut took: Vec<Duration>) {
         took.sort_unstable();
-        self.point(series, size, "µs", micros(took[times / 2]));
+        self.point(series, size, "µs", micros(took[took.len() / 2]));
     }
 }
 
