@@ -14,6 +14,8 @@ use redis::cluster_async::ClusterConnection;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+mod takeover;
+
 const SLOTS: [(&str, &str); 3] = [("0", "5460"), ("5461", "10922"), ("10923", "16383")];
 
 pub(super) struct Cluster {
@@ -92,8 +94,13 @@ impl Cluster {
 
     /// A customer whose key is on this node.
     async fn customer_on(&self, node: usize) -> String {
+        self.customer_of(0, node).await
+    }
+
+    /// Another one for each task.
+    async fn customer_of(&self, task: u8, node: usize) -> String {
         for number in 0.. {
-            let customer = format!("customer {number}");
+            let customer = format!("customer {number} of {task}");
             if self.place(&customer).await.0 == node {
                 return customer;
             }
