@@ -17,6 +17,9 @@
 //! - Message bodies are stored as they were received, in clear: protect the database like the data in it.
 //! - Errors keep of the server's answer the SQLSTATE and the names of constraint and table ([`DatabaseError`]), because
 //!   the server's text may quote row values.
+//! - A connection string may name several servers, of which one can be written: `host=a,b
+//!   target_session_attrs=read-write connect_timeout=2`. When another one takes over, operations fail until it can be
+//!   written, and connections to one that only reads are closed.
 //! - An answer is as durable as the server's `synchronous_commit` makes it; leave it on.
 //! - Hundreds of messages a second fill a log of the server's default `max_wal_size` (1 GB) in minutes, and each
 //!   checkpoint that this forces makes the log grow faster. Give it several gigabytes.
@@ -174,7 +177,10 @@ impl PostgresStore {
     /// connection is closed, which undoes a transaction whose commit was not sent.
     async fn timed<T>(&self, work: impl Future<Output = Result<T, Fault>> + Send) -> Result<T, StoreError> {
         match tokio::time::timeout(self.shared.timeout, work).await {
-            Ok(answer) => answer.map_err(StoreError::from),
+            Ok(answer) => answer.map_err(|fault| {
+                self.shared.pool.look_at(&fault);
+                StoreError::from(fault)
+            }),
             Err(late) => Err(StoreError::new(StoreErrorKind::Timeout, late)),
         }
     }

@@ -6,9 +6,11 @@ use bankrail_values::{StoreError, StoreErrorKind};
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{AsyncMessage, Client, Config, Error, IsolationLevel, SimpleQueryMessage, Socket, Transaction};
 
@@ -91,6 +93,7 @@ where
 struct Connection {
     client: Client,
     prepared: Prepared,
+    generation: u64,
 }
 
 pub(super) struct Pool {
@@ -99,6 +102,8 @@ pub(super) struct Pool {
     permits: Semaphore,
     /// What is set for each transaction, if no session is kept.
     local: Option<String>,
+    /// Connections of an earlier one are not used again.
+    generation: AtomicU64,
 }
 
 impl Pool {
@@ -117,7 +122,13 @@ impl Pool {
             (None, Some(format!("{IS_NEW}; SET bankrail.session = 'kept'; {ISOLATION}; {settings}")))
         };
         let connector = Box::new(Connector { config, tls, settings });
-        Self { connector, idle: Mutex::default(), permits: Semaphore::new(options.connections), local }
+        Self {
+            connector,
+            idle: Mutex::default(),
+            permits: Semaphore::new(options.connections),
+            local,
+            generation: AtomicU64::new(0),
+        }
     }
 
     /// Takes a connection that was open when it was last used, or opens one.
@@ -131,11 +142,22 @@ impl Pool {
         let connection = match idle {
             Some(connection) => connection,
             None => {
+                let generation = self.generation.load(Ordering::Relaxed);
                 let client = self.connector.connect(None).await.map_err(Fault::Connect)?;
-                Connection { client, prepared: Prepared::default() }
+                Connection { client, prepared: Prepared::default(), generation }
             }
         };
         Ok(Pooled { connection, pool: self, _permit: permit })
+    }
+
+    /// After an operation has failed. A server that refuses to write is a standby now, or another one has taken over
+    /// from it: no connection to it is used again, also for reading, which would read what is old.
+    pub(super) fn look_at(&self, fault: &Fault) {
+        let read_only = SqlState::READ_ONLY_SQL_TRANSACTION.code();
+        if matches!(fault, Fault::Sql(error) if error.code() == Some(read_only)) {
+            self.generation.fetch_add(1, Ordering::Relaxed);
+            self.idle().clear();
+        }
     }
 
     /// A connection of its own, beside those of the pool, which listens on a channel.
@@ -235,6 +257,9 @@ impl Pooled<'_> {
 
     /// Keeps the connection for the next operation.
     pub(super) fn give_back(self) {
-        self.pool.idle().push(self.connection);
+        let mut idle = self.pool.idle();
+        if self.connection.generation == self.pool.generation.load(Ordering::Relaxed) {
+            idle.push(self.connection);
+        }
     }
 }

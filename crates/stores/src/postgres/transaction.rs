@@ -1,6 +1,6 @@
 //! The store's operations inside the caller's transaction.
 
-use super::pool::Notifications;
+use super::pool::{Notifications, Pool};
 use super::session::Session;
 use super::{Fault, PostgresStore};
 use bankrail_values::{StoreError, StoreErrorKind};
@@ -57,13 +57,15 @@ pub struct InTransaction<'a> {
     session: Session<'a>,
     /// The maximum duration of a statement, if that of the whole is not bounded.
     longest: Option<Duration>,
+    /// Where a connection of the store's is from.
+    pool: Option<&'a Pool>,
 }
 
 impl<'a> InTransaction<'a> {
     /// The store in this transaction.
     #[must_use]
     pub fn of(transaction: &'a Transaction<'a>) -> Self {
-        Self { session: Session::of_caller(transaction), longest: None }
+        Self { session: Session::of_caller(transaction), longest: None, pool: None }
     }
 
     #[cfg(any(feature = "mailbox", feature = "statement"))]
@@ -98,10 +100,11 @@ impl<'a> InTransaction<'a> {
     }
 
     pub(super) async fn bounded<T>(&self, statement: impl Future<Output = Result<T, Fault>>) -> Result<T, StoreError> {
-        Ok(match self.longest {
-            None => statement.await?,
-            Some(longest) => tokio::time::timeout(longest, statement).await.map_err(late)??,
-        })
+        let done = match self.longest {
+            None => statement.await,
+            Some(longest) => tokio::time::timeout(longest, statement).await.map_err(late)?,
+        };
+        Ok(done.inspect_err(|fault| self.pool.iter().for_each(|pool| pool.look_at(fault)))?)
     }
 }
 
@@ -189,7 +192,7 @@ impl PostgresStore {
     ) -> Result<T, E> {
         let failed = |fault: Fault| E::from(StoreError::from(fault));
         let client = self.client().await.map_err(failed)?;
-        let transaction = InTransaction { session: client.started(), longest };
+        let transaction = InTransaction { session: client.started(), longest, pool: Some(&self.shared.pool) };
         // The first statement of the work is sent without waiting for the answer.
         let (begun, done) = tokio::join!(biased; client.start(begin), work(&transaction));
         begun.map_err(|error| failed(error.into()))?;

@@ -81,6 +81,36 @@ async fn each_statement_of_long_work_is_bounded() {
     assert_eq!(long.await.unwrap_err().kind(), StoreErrorKind::Timeout);
 }
 
+/// A server from which another one has taken over, to which several connections are open: after the first refusal none
+/// of them is used, also not the one that is just reading.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn connections_that_turned_read_only_are_closed() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await.unwrap();
+    client(&config).await.batch_execute("CREATE TABLE mine (x BIGINT PRIMARY KEY)").await.unwrap();
+    let turn = async |transaction: &InTransaction<'_>| {
+        transaction.execute("SET default_transaction_read_only = on", &[]).await?;
+        count(transaction).await
+    };
+    let both = store.transaction(async |transaction| {
+        turn(transaction).await?;
+        store.transaction(turn).await
+    });
+    assert_eq!(both.await.unwrap(), 0);
+    store
+        .read(async |reading| {
+            let refused = store.transaction(async |transaction| add(transaction, 1).await).await;
+            assert_eq!(refused.unwrap_err().kind(), StoreErrorKind::Unavailable);
+            count(reading).await
+        })
+        .await
+        .unwrap();
+    for number in 0..3 {
+        store.transaction(async |transaction| add(transaction, number).await).await.unwrap();
+    }
+}
+
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_notification_is_heard_when_its_transaction_is_committed() {
