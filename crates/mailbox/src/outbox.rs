@@ -180,6 +180,13 @@ pub trait Outbox: Debug + Send + Sync {
     /// endpoint is no longer held back by its circuit. `None`: there is no such entry.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
+    /// Waits until another process may have enqueued a message, so that an idle worker need not ask often. It may be
+    /// ready although nobody has. Of several workers over one store handle, one is told. After an error, and where
+    /// messages come otherwise than by [`Outbox::enqueue`], a worker asks at its own interval. Default: for ever.
+    fn changed(&self) -> StoreFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// Joins a circuit with the one that is kept for an endpoint ([`Circuit::joined`]). Workers call it only when a
     /// circuit opens or a rest begins, so that it costs a healthy endpoint nothing.
     fn hold_endpoint<'a>(&'a self, endpoint: &'a EndpointId, circuit: Circuit) -> StoreFuture<'a, ()>;

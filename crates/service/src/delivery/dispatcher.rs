@@ -131,8 +131,9 @@ impl Dispatcher {
     /// Makes the checks of [`Dispatcher::enqueue`] and returns what it would store, so that the caller can store it in
     /// a transaction of its own: the message is sent if the transaction commits, and never if it does not.
     ///
-    /// Call [`Dispatcher::wake`] after the commit. Without it, or in another process, the message is found after
-    /// [`DispatcherOptions::longest_idle`] at the latest. A transaction may be repeated with the same value.
+    /// Call [`Dispatcher::wake`] after the commit. Without it, or in another process, an idle dispatcher finds the
+    /// message within about 20 ms where [`Outbox::changed`](bankrail_mailbox::Outbox::changed) tells it, as in a SQLite
+    /// file, and otherwise after [`DispatcherOptions::longest_idle`] at the latest. A transaction may be repeated with the same value.
     ///
     /// ```
     /// # use bankrail_mailbox::EndpointId;
@@ -305,7 +306,10 @@ impl Shared {
             }
         };
         let pause = until_slow.map_or(pause, |left| left.saturating_sub(begun.elapsed()).min(pause));
-        tokio::time::sleep(pause).await;
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            Ok(()) = self.outbox.changed(), if matches!(look, Look::Made { .. }) => {}
+        }
     }
 
     /// Leases entries for the free places.

@@ -29,6 +29,9 @@ const READERS: usize = 4;
 /// The queues of a database: that of the thread that writes, and that of those that read.
 pub(super) struct Database {
     path: Option<PathBuf>,
+    /// The number of the last message of the outbox that [`super::SqliteOutbox`] has told of.
+    #[cfg(feature = "mailbox")]
+    pub(super) told: std::sync::atomic::AtomicI64,
     writer: mpsc::Sender<Box<dyn Job>>,
     reader: mpsc::Sender<Box<dyn Job>>,
     /// Wakes those who wait for a transaction of a caller's work.
@@ -73,6 +76,8 @@ impl Database {
         spawn(shown, "bankrail-write", move || write_loop(&connection, writes, gather))?;
         Ok(Self {
             path: path.map(Path::to_owned),
+            #[cfg(feature = "mailbox")]
+            told: (-1).into(),
             writer,
             reader,
             #[cfg(feature = "webhook")]
@@ -122,6 +127,14 @@ impl Database {
         work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         send(&self.reader, once(work), true).await
+    }
+
+    /// The write-ahead log; `None` if the database has no file.
+    #[cfg(feature = "mailbox")]
+    pub(super) fn log(&self) -> Option<PathBuf> {
+        self.path
+            .as_ref()
+            .map(|path| [path.as_os_str(), "-wal".as_ref()].into_iter().collect::<std::ffi::OsString>().into())
     }
 
     /// Waits for all operations in the writer's queue.

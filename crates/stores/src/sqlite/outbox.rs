@@ -12,6 +12,7 @@ use bankrail_mailbox::{
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, named_params, params};
 
+mod changed;
 mod circuit;
 mod lease;
 mod operator;
@@ -137,6 +138,10 @@ impl Outbox for SqliteOutbox {
             }
             record(connection, id, owner, &delivery, disposition, now)
         }))
+    }
+
+    fn changed(&self) -> StoreFuture<'_, ()> {
+        Box::pin(changed::changed(&self.store))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {

@@ -60,7 +60,8 @@ bankrail_values::options! {
         /// The most bytes of an answer that are read. Default: 64 KiB.
         pub(in crate::delivery) max_response: usize = 64 * 1024,
         /// The longest time between two queries of the outbox, and so the longest delay of a message that another
-        /// process has enqueued. Default: 1 second.
+        /// process has enqueued, where [`Outbox::changed`](bankrail_mailbox::Outbox::changed) does not tell of it
+        /// before. Default: 1 second.
         pub(in crate::delivery) longest_idle: Duration = Duration::from_secs(1),
         /// The shortest time between two queries of the outbox while a due message may not be delivered. It doubles
         /// with each query up to the longest time. Default: 100 milliseconds.

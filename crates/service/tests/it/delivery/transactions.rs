@@ -1,7 +1,7 @@
 //! Messages that are enqueued in the caller's own transaction.
 
 use super::world::{World, fresh_headers};
-use bankrail_mailbox::{OutboxStore, Outgoing};
+use bankrail_mailbox::{Outbox as _, OutboxStore, Outgoing};
 use bankrail_service::delivery::{Dispatcher, DispatcherOptions, EnqueueError};
 use bankrail_stores::postgres::{InTransaction, PostgresStore, tokio_postgres, tokio_postgres::NoTls};
 use bankrail_stores::sqlite::{SqliteStore, TransactionError};
@@ -9,6 +9,7 @@ use bankrail_values::{Clock as _, Timestamp};
 use bankrail_webhook::{MessageKind, OutgoingError, samples};
 use std::error::Error;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const TABLE: &str = "CREATE TABLE settled (message TEXT NOT NULL PRIMARY KEY)";
 
@@ -46,6 +47,36 @@ async fn a_message_is_sent_if_the_callers_sqlite_transaction_commits() {
         assert_eq!(dispatcher.run_once().await.unwrap(), usize::from(!no_funds));
     }
     assert_eq!((dispatcher.run_once().await.unwrap(), world.receiver.count()), (0, 1), "sent once");
+}
+
+/// Another handle of the file is to the first as another process is. The dispatcher would look once an hour.
+#[tokio::test]
+async fn a_message_that_another_process_stores_in_a_sqlite_file_is_sent_at_once() {
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    let open = || SqliteStore::open(folder.path().join("bank.db"), Default::default()).unwrap();
+    let (here, elsewhere) = (open(), open());
+    let hour = Duration::from_secs(3600);
+    let options = DispatcherOptions::new().longest_idle(hour).shortest_idle(hour);
+    let dispatcher = world.dispatcher_over(Arc::new(here.outbox()), options);
+    let mut late = Vec::new();
+    let stop = async {
+        // Until the dispatcher is idle.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        for sent in 1..=20 {
+            let outgoing = outcome(&world, &dispatcher).await;
+            let began = Instant::now();
+            elsewhere.outbox().enqueue(&outgoing, world.clock.now()).await.unwrap();
+            while world.receiver.count() < sent {
+                assert!(began.elapsed() < Duration::from_secs(10), "message {sent} was not noticed");
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            late.push(began.elapsed());
+            tokio::time::sleep(Duration::from_millis(60)).await;
+        }
+    };
+    dispatcher.run(stop).await;
+    late.sort_unstable();
+    eprintln!("from the enqueue to the receiver: median {:?}, longest {:?}", late[10], late[19]);
 }
 
 #[tokio::test]

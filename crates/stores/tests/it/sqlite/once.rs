@@ -103,3 +103,26 @@ async fn a_read_that_fails_says_why() {
         assert!(causes(&error).to_string().contains("no such table: bankrail_token"), "{}", causes(&error));
     }
 }
+
+/// Another handle of the file is as another process.
+#[tokio::test]
+async fn an_idle_worker_is_told_of_messages_and_of_no_other_writes() {
+    use crate::engines::{at, outgoing};
+    use bankrail_client_assertion::{ReplayKey, ReplayStore as _};
+    use bankrail_mailbox::Outbox as _;
+    use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
+    use std::time::Duration;
+    let folder = tempfile::tempdir().unwrap();
+    let open = || SqliteStore::open(folder.path().join("bank.db"), SqliteOptions::new()).unwrap();
+    let (here, elsewhere) = (open(), open());
+    let outbox = here.outbox();
+    let told = async || tokio::time::timeout(Duration::from_millis(300), outbox.changed()).await.is_ok();
+    assert!(told().await, "what came before the first call");
+    for number in 0..3 {
+        assert!(!told().await);
+        assert!(elsewhere.claim(ReplayKey::new([number; 32], at(9)), at(1)).await.unwrap());
+        assert!(!told().await, "no message was stored");
+        elsewhere.outbox().enqueue(&outgoing("acme", number.into()), at(1)).await.unwrap();
+        assert!(told().await);
+    }
+}
