@@ -1,8 +1,9 @@
 //! The choice of the messages that are delivered next.
 //!
-//! The work is proportional to the number of endpoints that have something due and to the number of leases, not to the
-//! backlog: an endpoint that is down for days, or at its bound, does not slow the others down. Nor does it grow with
-//! what was delivered since some other transaction began: no search meets their rows (see [`marks`]).
+//! The work is proportional to the number of leases, and not to the backlog: an endpoint that is down for days, or at
+//! its bound, does not slow the others down. The marks of all endpoints that have something pending are read; of those
+//! with something due, no more are searched than are leased from, but where few have. Nor does the work grow with what
+//! was delivered since some other transaction began: no search meets their rows (see [`marks`]).
 
 use super::circuit;
 use crate::columns::{Columns as _, FromRow as _, entry_number, readable};
@@ -183,17 +184,32 @@ async fn candidates(
     };
     let probes = marks.due(now).filter(|(endpoint, _)| !barred.contains(endpoint));
     let probes = probes.map(|(endpoint, mark)| Probe { endpoint: endpoint.to_owned(), mark, most: most(endpoint) });
-    let probes: Vec<Probe> = probes.filter(|probe| probe.most > 0).collect();
-    if !probes.is_empty() {
-        let rows = Probe::run(session, FREE, &probes, now).await?;
+    let mut probes: Vec<Probe> = probes.filter(|probe| probe.most > 0).collect();
+    // Slow endpoints have a round of their own. Of the others, those of the first turn are chosen in the order of the
+    // round: enough of them are all that is chosen.
+    let after = request.after.map_or("", EndpointId::as_str);
+    probes.sort_by_key(|Probe { endpoint, .. }| (!slow.contains(&**endpoint), **endpoint <= *after));
+    let enough = usize::try_from(request.limit).unwrap_or(usize::MAX);
+    let (mut left, mut count, mut of_first_turn) = (&*probes, slow.len().saturating_add(enough), 0);
+    while !left.is_empty() {
+        let (now_probed, later) = left.split_at(count.min(left.len()));
+        let rows = Probe::run(session, FREE, now_probed, now).await?;
         for row in &rows {
             let mark = Mark { due: get(row, "due")?, entry: get(row, "entry")? };
             free.entry(get(row, "name")?).or_default().push(mark);
         }
-        // Nothing due is left at these marks.
-        for probe in probes.iter().filter(|probe| !free.contains_key(&probe.endpoint)) {
-            marks.touch(&probe.endpoint);
+        for Probe { endpoint, .. } in now_probed {
+            if !free.contains_key(endpoint) {
+                // Nothing due is left at this mark.
+                marks.touch(endpoint);
+            } else if !slow.contains(&**endpoint) && !lasting.contains_key(&**endpoint) {
+                of_first_turn += 1;
+            }
         }
+        if of_first_turn >= enough {
+            break;
+        }
+        (left, count) = (later, count.saturating_mul(4));
     }
     let mut candidates = Vec::new();
     for (endpoint, mut found) in free {
