@@ -332,8 +332,22 @@ macro_rules! traits {
                 customer: CustomerCode,
                 accounts: Vec<(AccountId, RegisteredAccount)>,
             ) -> StoreFuture<'_, ()> {
+                self.register_all(vec![(customer, accounts)])
+            }
+
+            /// In one transaction.
+            fn register_all(
+                &self,
+                customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
+            ) -> StoreFuture<'_, ()> {
                 Box::pin(async move {
-                    Self::register(self, &customer, accounts).await.map_err(|error| match error {
+                    let register = async move |connection: &<$Store as Engine>::Connection<'_>| {
+                        for (customer, accounts) in &customers {
+                            account::register(connection, customer, accounts).await?;
+                        }
+                        Ok(())
+                    };
+                    self.store.write_long(register).await.map_err(|error| match error {
                         RegisterError::Store(error) => error,
                         wrong => StoreError::new(StoreErrorKind::Conflict, wrong),
                     })

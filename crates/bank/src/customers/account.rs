@@ -18,6 +18,17 @@ use bankrail_values::StoreFuture;
 pub trait AccountRegistrar: Send + Sync {
     /// Replaces the customer's accounts. An empty list removes all of them. Repeating a call changes nothing.
     fn register(&self, customer: CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'_, ()>;
+
+    /// Does so for several customers, as when a provider starts. After an error each is registered by itself. Default:
+    /// one after the other.
+    fn register_all(&self, customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            for (customer, accounts) in customers {
+                self.register(customer, accounts).await?;
+            }
+            Ok(())
+        })
+    }
 }
 
 #[diagnostic::do_not_recommend]

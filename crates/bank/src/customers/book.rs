@@ -31,17 +31,21 @@ impl CustomerBook {
             checker.check(record.into(), record);
         }
         let faults = checker.faults();
-        if faults.is_empty() { Ok(Self::of_checked(records)) } else { Err(CustomersError::of(faults)) }
+        if faults.is_empty() {
+            Ok(Self::of_checked(records.into_iter().map(Arc::new)))
+        } else {
+            Err(CustomersError::of(faults))
+        }
     }
 
-    pub(super) fn of_checked(records: impl IntoIterator<Item = CustomerRecord>) -> Self {
+    pub(super) fn of_checked(records: impl IntoIterator<Item = Arc<CustomerRecord>>) -> Self {
         let mut book = Self::default();
         for record in records {
             let customer = Arc::new(record.customer.clone());
             for key in &record.api_keys {
                 book.by_api_key.insert(key.hash(), (key.clone(), Arc::clone(&customer)));
             }
-            book.records.insert(record.customer.code.clone(), Arc::new(record));
+            book.records.insert(record.customer.code.clone(), record);
         }
         book
     }

@@ -1,6 +1,6 @@
 //! The files that records are read from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,16 @@ pub(super) const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
 /// A file that changed less than this before it was read may change again without another time of modification.
 const SETTLES_AFTER: Duration = Duration::from_secs(2);
 
-/// The files that were read, as they were then.
+/// The files that a record was read from, as they were then.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     /// What each file was; `None` if it could not be read.
     stamps: BTreeMap<PathBuf, Option<Stamp>>,
-    total: u64,
+    /// The bytes of others that were read before.
+    before: u64,
+    bytes: u64,
     unsettled: bool,
-    exposed: Vec<PathBuf>,
+    exposed: BTreeSet<PathBuf>,
 }
 
 /// What tells one state of a file from another without reading it.
@@ -36,6 +38,16 @@ struct Stamp {
 }
 
 impl Files {
+    /// None yet, after others of so many bytes.
+    pub(super) fn after(before: u64) -> Self {
+        Self { before, ..Self::default() }
+    }
+
+    /// How many bytes were read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// The text of a file.
     ///
     /// # Errors
@@ -58,8 +70,8 @@ impl Files {
         if read > MAX_FILE_BYTES {
             return Err(format!("expected at most {MAX_FILE_BYTES} bytes, found more"));
         }
-        self.total = self.total.saturating_add(read);
-        if self.total > MAX_TOTAL_BYTES {
+        self.bytes = self.bytes.saturating_add(read);
+        if self.before.saturating_add(self.bytes) > MAX_TOTAL_BYTES {
             return Err(format!("expected at most {MAX_TOTAL_BYTES} bytes in all files, found more"));
         }
         Ok(text)
@@ -67,15 +79,14 @@ impl Files {
 
     /// Notes that a file holds a secret.
     pub(super) fn note_secret(&mut self, path: &Path) {
-        let exposed = std::fs::metadata(path).is_ok_and(|metadata| is_readable_by_all(&metadata));
-        if exposed && !self.exposed.iter().any(|known| known == path) {
-            self.exposed.push(path.to_owned());
+        if std::fs::metadata(path).is_ok_and(|metadata| is_readable_by_all(&metadata)) {
+            self.exposed.insert(path.to_owned());
         }
     }
 
     /// The files with secrets that every user of the machine may read.
-    pub(super) fn exposed(&self) -> &[PathBuf] {
-        &self.exposed
+    pub(super) fn exposed(&self) -> impl Iterator<Item = &PathBuf> {
+        self.exposed.iter()
     }
 
     /// Whether any of the files may have changed since it was read.

@@ -51,14 +51,14 @@ use tokio::time::Instant;
 /// ```
 ///
 /// - Each file whose name ends in `.toml` is a customer's, but for hidden ones. Key files are relative to the folder.
-///   At most 10,000 files, each of at most 256 KiB and 32,768 lines and values, together 64 MiB. A folder without any
+///   At most 30,000 files, each of at most 256 KiB and 32,768 lines and values, together 64 MiB. A folder without any
 ///   file is refused, so that customers do not lose access when the folder is not mounted.
 /// - All files are validated together, as [`CustomerBook`] says, and members that are not known are refused. A change
 ///   with a fault changes nothing: the customers stay as they were, each fault is logged with file and line, and
 ///   [`CustomerFolder::rejected`] has all of them.
 /// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after it. No task needs to
-///   run: the first lookup after the interval looks whether a file has come, gone or changed, and reads all of them if
-///   one has. To change several files at once, write them elsewhere and rename the folder.
+///   run: the first lookup after the interval looks whether a file has come, gone or changed, and reads those that have,
+///   by their times, lengths and numbers. To change several files at once, write them elsewhere and rename the folder.
 /// - The id of an endpoint is never given to another customer: messages to it that are still in the outbox would be
 ///   delivered to the new one.
 /// - API keys are stored as hashes only. A file with the API key of an endpoint holds a secret: it is logged if all
@@ -91,7 +91,7 @@ struct State {
 
 impl CustomerFolder {
     /// The most files of customers.
-    pub const MAX_FILES: usize = 10_000;
+    pub const MAX_FILES: usize = 30_000;
 
     /// Reads a folder. Blocks while it reads.
     ///
@@ -112,7 +112,7 @@ impl CustomerFolder {
         rejected: Option<Arc<CustomersError>> = self.state().rejected;
     }
 
-    /// Reads all files now, whatever the interval.
+    /// Reads the files that have changed now, whatever the interval.
     ///
     /// # Errors
     /// [`CustomersError`] with all faults of all files. The customers then stay as they were.

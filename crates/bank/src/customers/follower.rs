@@ -41,6 +41,9 @@ pub trait CustomerSource: Directory {
 /// How long a follower waits after it was told of a change.
 const GATHER: Duration = Duration::from_millis(20);
 
+/// How many customers' accounts are registered together, so that other writes to the ledger run in between.
+const TOGETHER: usize = 500;
+
 /// Applies what the directory says about customers wherever it is used: limits to a [`Limiter`], webhook receivers to
 /// [`Endpoints`], accounts to a ledger.
 ///
@@ -207,7 +210,18 @@ impl DirectoryFollower {
         let wanted = wanted(customers, |record| &record.accounts);
         let removed = self.applied.accounts.keys().filter(|code| !wanted.contains_key(*code));
         let removed: Vec<CustomerCode> = removed.cloned().collect();
+        let mut together = BTreeMap::new();
         self.applied.refused.retain(|code, _| wanted.contains_key(code) || removed.contains(code));
+        let mut changed = wanted.iter().filter(|(code, accounts)| self.applied.accounts.get(*code) != Some(accounts));
+        loop {
+            let some: Vec<_> = changed.by_ref().take(TOGETHER).map(|(c, a)| (c.clone(), a.clone())).collect();
+            // One that is refused is found below, with its reason.
+            if some.len() < 2 || registrar.register_all(some.clone()).await.is_err() {
+                break;
+            }
+            together.extend(some);
+        }
+        self.applied.accounts.append(&mut together);
         let mut outcome = Ok(());
         let gone = removed.into_iter().map(|code| (code, None));
         for (code, accounts) in gone.chain(wanted.into_iter().map(|(code, accounts)| (code, Some(accounts)))) {

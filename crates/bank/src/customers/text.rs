@@ -25,12 +25,12 @@ impl CustomerRecord {
     pub fn from_toml(file: impl AsRef<Path>, text: &str) -> Result<Self, CustomersError> {
         let files = RefCell::default();
         let reader = Reader::new(file.as_ref(), text, &files, false);
-        let draft = Draft::read(&reader);
+        let mut draft = Draft::read(&reader);
         let mut checker = Checker::default();
         draft.iter().for_each(|draft| checker.check(draft.parts(), draft));
         let mut faults = reader.finish().faults;
         faults.extend(checker.faults());
-        match draft.and_then(Draft::into_record) {
+        match draft.as_mut().and_then(Draft::take_record) {
             Some(record) if faults.is_empty() => Ok(record),
             _ => Err(CustomersError::of(faults)),
         }

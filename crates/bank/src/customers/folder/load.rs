@@ -4,33 +4,46 @@ use super::{CustomerFolder, CustomerFolderOptions};
 use crate::customers::check::Checker;
 use crate::customers::files::Files;
 use crate::customers::text::{Draft, Reader};
-use crate::customers::{CustomerBook, CustomerFault, CustomerProblem, CustomersError, Place};
+use crate::customers::{CustomerBook, CustomerFault, CustomerProblem, CustomerRecord, CustomersError, Place};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What was read last.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     /// The customers' files, or `None` if the folder could not be read.
     names: Option<Vec<PathBuf>>,
-    files: RefCell<Files>,
+    customers: BTreeMap<PathBuf, Read>,
+}
+
+/// What one customer's file says.
+#[derive(Debug)]
+struct Read {
+    /// The file and those that it names.
+    files: Files,
+    /// Empty but for the places once the record is made of it.
+    draft: Option<Draft>,
+    record: Option<Arc<CustomerRecord>>,
+    faults: Vec<CustomerFault>,
 }
 
 impl Loaded {
     /// Whether a file may have come, gone or changed since the last reading.
     pub(super) fn may_have_changed(&self, folder: &Path) -> bool {
-        list(folder).ok() != self.names || self.files.borrow().may_have_changed()
+        list(folder).ok() != self.names || self.customers.values().any(|read| read.files.may_have_changed())
     }
 
-    /// Reads all files, and returns the customers if none has a fault.
+    /// Reads the files that are new or may have changed, and returns the customers if none has a fault.
     pub(super) fn load(
         &mut self,
         folder: &Path,
         options: &CustomerFolderOptions,
     ) -> Result<CustomerBook, CustomersError> {
-        *self = Self::default();
         let of_folder =
             |problem| CustomersError::of(vec![CustomerFault::new(Place::Path { path: folder.to_owned() }, problem)]);
+        self.names = None;
         let names = list(folder).map_err(of_folder)?;
         let none = names.is_empty();
         let names = self.names.insert(names);
@@ -38,36 +51,64 @@ impl Loaded {
             let reason = "expected at least one file whose name ends in .toml, found none".to_owned();
             return Err(of_folder(CustomerProblem::Value { reason }));
         }
-        let (mut drafts, mut faults) = (Vec::with_capacity(names.len()), Vec::new());
-        for file in names.iter() {
-            let text = self.files.borrow_mut().read(file);
-            match text {
-                Ok(text) => {
-                    let reader = Reader::new(file, &text, &self.files, options.danger_allow_http_on_loopback);
-                    drafts.extend(Draft::read(&reader));
-                    let found = reader.finish();
-                    faults.extend(found.faults);
-                    for warning in found.warnings {
-                        tracing::warn!(error = %warning, "a customer's key is unusable");
-                    }
+        let known = std::mem::take(&mut self.customers).into_iter();
+        let (mut old, mut known): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            known.partition(|(_, read)| read.files.may_have_changed());
+        let mut total = known.values().map(|read| read.files.bytes()).sum();
+        for name in names.iter() {
+            let read = known.remove(name).unwrap_or_else(|| {
+                let mut read = Read::new(name, total, options);
+                total += read.files.bytes();
+                if let Some(old) = old.remove(name).filter(|old| old.record == read.record) {
+                    read.record = old.record;
                 }
-                Err(reason) => {
-                    let place = Place::Path { path: file.clone() };
-                    faults.push(CustomerFault::new(place, CustomerProblem::Unreadable { reason }));
-                }
+                read
+            });
+            self.customers.insert(name.clone(), read);
+        }
+        let mut faults: Vec<CustomerFault> = Vec::new();
+        let mut checker = Checker::default();
+        for read in self.customers.values() {
+            faults.extend_from_slice(&read.faults);
+            if let Some(draft) = &read.draft {
+                checker.check(read.record.as_deref().map_or_else(|| draft.parts(), Into::into), draft);
             }
         }
-        let mut checker = Checker::default();
-        drafts.iter().for_each(|draft| checker.check(draft.parts(), draft));
         faults.extend(checker.faults());
         if !faults.is_empty() {
             return Err(CustomersError::of(faults));
         }
-        for file in self.files.borrow().exposed() {
+        // No record is left out here, because a record that lacks a part has a fault.
+        Ok(CustomerBook::of_checked(self.customers.values().filter_map(|read| read.record.clone())))
+    }
+}
+
+impl Read {
+    /// Reads a file after others of so many bytes.
+    fn new(file: &Path, total: u64, options: &CustomerFolderOptions) -> Self {
+        let files = RefCell::new(Files::after(total));
+        let text = files.borrow_mut().read(file);
+        let (mut draft, faults) = match text {
+            Ok(text) => {
+                let reader = Reader::new(file, &text, &files, options.danger_allow_http_on_loopback);
+                let draft = Draft::read(&reader);
+                let found = reader.finish();
+                for warning in found.warnings {
+                    tracing::warn!(error = %warning, "a customer's key is unusable");
+                }
+                (draft, found.faults)
+            }
+            Err(reason) => {
+                let place = Place::Path { path: file.to_owned() };
+                (None, vec![CustomerFault::new(place, CustomerProblem::Unreadable { reason })])
+            }
+        };
+        let files = files.into_inner();
+        for file in files.exposed() {
             tracing::warn!(file = %file.display(), "every user of the machine may read the API key of an endpoint");
         }
-        // No record is left out here, because a record that lacks a part has a fault.
-        Ok(CustomerBook::of_checked(drafts.into_iter().filter_map(Draft::into_record)))
+        let record = draft.as_mut().and_then(Draft::take_record).map(Arc::new);
+        Self { files, draft, record, faults }
     }
 }
 

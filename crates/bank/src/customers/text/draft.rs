@@ -37,15 +37,18 @@ impl Draft {
         }
     }
 
-    /// The record, unless a part is missing that each has.
-    pub(in crate::customers) fn into_record(self) -> Option<CustomerRecord> {
-        let ((code, _), keys, scopes) = (self.code?, self.keys?, self.scopes?);
+    /// The record, unless a part is missing that each has. The places stay.
+    pub(in crate::customers) fn take_record(&mut self) -> Option<CustomerRecord> {
+        if self.code.is_none() || self.keys.is_none() || self.scopes.is_none() {
+            return None;
+        }
+        let ((code, _), keys, scopes) = (self.code.clone()?, self.keys.take()?, self.scopes.take()?);
         Some(CustomerRecord {
             customer: Customer::new(code, keys, scopes),
-            api_keys: self.api_keys.0,
-            limits: self.limits.0,
-            accounts: self.accounts.0,
-            endpoints: self.endpoints.0,
+            api_keys: std::mem::take(&mut self.api_keys.0),
+            limits: std::mem::take(&mut self.limits.0),
+            accounts: std::mem::take(&mut self.accounts.0),
+            endpoints: std::mem::take(&mut self.endpoints.0),
         })
     }
 }

@@ -1,12 +1,13 @@
 //! Changes of a folder while it is in use.
 
-use super::fixture::{Folder, customer};
+use super::fixture::{Folder, customer, verifying_key};
 use crate::capture::Capture;
 use bankrail_bank::{CustomerFolder, CustomerSource};
 use bankrail_service::testing::directory_suite;
 use bankrail_service::{ApiKeyHash, Directory};
+use std::fs::File;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 async fn finds(folder: &CustomerFolder, key: &str) -> Option<String> {
     let customer = folder.customer_by_api_key(ApiKeyHash::of(key.as_bytes())).await.unwrap();
@@ -196,9 +197,38 @@ fn http_on_loopback_is_for_sandboxes() {
     assert_eq!(CustomerFolder::open(folder.path(""), options).unwrap().book().len(), 1);
 }
 
+/// A record that was read again is another one, though it says the same.
+#[tokio::test]
+async fn a_change_of_one_file_reads_no_other() {
+    let folder = Folder::new();
+    let [acme, beta] = ["ACME", "BETA"].map(|code| code.parse().unwrap());
+    folder.write("A.toml", &customer("ACME", "acme", &["a"], ""));
+    folder.write("B.toml", &customer("BETA", "beta", &["b"], ""));
+    let age = |name: &str| {
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        File::options().write(true).open(folder.path(name)).unwrap().set_modified(long_ago).unwrap();
+    };
+    ["A.toml", "B.toml", "acme.pem", "beta.pem"].map(age);
+    let directory = folder.open();
+    let before = directory.book();
+    folder.write("B.toml", &customer("BETA", "beta", &["b", "c"], ""));
+    assert_eq!(finds(&directory, "c").await.as_deref(), Some("BETA"));
+    let after = directory.book();
+    let same = |code| Arc::ptr_eq(before.get(code).unwrap(), after.get(code).unwrap());
+    assert_eq!((same(&acme), same(&beta)), (true, false));
+    // The file of a key has changed, and not that which names it.
+    age("B.toml");
+    directory.reload().await.unwrap();
+    folder.write("acme.pem", &verifying_key(1).to_spki_pem());
+    assert!(directory.reload().await.is_ok());
+    let last = directory.book();
+    assert!(Arc::ptr_eq(after.get(&beta).unwrap(), last.get(&beta).unwrap()));
+    assert_ne!(after.get(&acme), last.get(&acme));
+}
+
 #[test]
-fn at_most_ten_thousand_customers() {
+fn at_most_thirty_thousand_customers() {
     let folder = Folder::new();
     (0..=CustomerFolder::MAX_FILES).for_each(|at| folder.write(&format!("{at}.toml"), ""));
-    assert_eq!(folder.refused(), "FOLDER: expected at most 10000 files of customers, found more");
+    assert_eq!(folder.refused(), "FOLDER: expected at most 30000 files of customers, found more");
 }

@@ -22,6 +22,7 @@ use tokio::sync::Notify;
 struct Register {
     accounts: Mutex<BTreeMap<String, Vec<String>>>,
     calls: AtomicUsize,
+    together: Mutex<Vec<usize>>,
     fails: AtomicBool,
     learned: Notify,
 }
@@ -36,6 +37,16 @@ impl AccountRegistrar for Register {
             let accounts = accounts.into_iter().map(|(id, account)| format!("{id} {}", account.currency)).collect();
             self.accounts.lock().unwrap().insert(customer.to_string(), accounts);
             self.learned.notify_one();
+            Ok(())
+        })
+    }
+
+    fn register_all(&self, customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            self.together.lock().unwrap().push(customers.len());
+            for (customer, accounts) in customers {
+                self.register(customer, accounts).await?;
+            }
             Ok(())
         })
     }
@@ -131,7 +142,17 @@ async fn a_ledger_that_fails_is_told_again() {
     assert_eq!(statements(&limiter, "ACME"), 50);
     register.fails.store(false, Ordering::SeqCst);
     follower.apply(&customers).await.unwrap();
-    assert_eq!((register.of("ACME").len(), register.calls.load(Ordering::SeqCst)), (1, 3));
+    // First together, then each.
+    assert_eq!((register.of("ACME").len(), register.calls.load(Ordering::SeqCst)), (1, 4));
+}
+
+#[tokio::test]
+async fn the_accounts_of_all_customers_are_registered_together() {
+    let Followed { mut follower, register, .. } = followed();
+    follower.apply(&book(&[("ACME", ACCOUNT), ("BETA", ""), ("GAMMA", "")])).await.unwrap();
+    follower.apply(&book(&[("ACME", ACCOUNT), ("BETA", ACCOUNT), ("GAMMA", "")])).await.unwrap();
+    assert_eq!((&*register.together.lock().unwrap(), register.of("BETA").len()), (&vec![3], 1));
+    assert_eq!(register.calls.load(Ordering::SeqCst), 4);
 }
 
 /// Changes of another process reach it too.
