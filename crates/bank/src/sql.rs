@@ -45,11 +45,11 @@ pub trait Engine: Clone + fmt::Debug + Send + Sync + 'static {
     /// A transaction.
     type Connection<'a>: Sql;
 
-    /// Runs work that writes.
+    /// Runs work that writes. It may share its transaction with other work, and run again if that is undone.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn write<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
-        work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, E> + Send + 'static,
+        work: impl for<'a, 'c> AsyncFn(&'a Self::Connection<'c>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>;
 
     /// Runs work that writes much, or reads from a file meanwhile.

@@ -47,7 +47,7 @@ impl Engine for PostgresStore {
 
     async fn write<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
-        work: impl for<'a, 'c> AsyncFnOnce(&'a InTransaction<'c>) -> Result<T, E> + Send + 'static,
+        work: impl for<'a, 'c> AsyncFn(&'a InTransaction<'c>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
         self.transaction(work).await
     }

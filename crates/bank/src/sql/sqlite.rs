@@ -64,9 +64,9 @@ impl Engine for SqliteStore {
 
     async fn write<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
-        work: impl for<'a> AsyncFnOnce(&'a Connection) -> Result<T, E> + Send + 'static,
+        work: impl for<'a> AsyncFn(&'a Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        let work = self.transaction(|transaction| now(work(transaction.connection())));
+        let work = self.shared_transaction(move |transaction| now(work(transaction.connection())));
         work.await.map_err(TransactionError::into_error)
     }
 
@@ -74,7 +74,8 @@ impl Engine for SqliteStore {
         &self,
         work: impl for<'a> AsyncFnOnce(&'a Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        self.write(work).await
+        let work = self.transaction(|transaction| now(work(transaction.connection())));
+        work.await.map_err(TransactionError::into_error)
     }
 
     async fn read<T: Send + 'static>(

@@ -91,7 +91,15 @@ impl Database {
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.writer, move |connection| work(connection).map(Outcome::Keep), false).await
+        self.write_shared(move |connection| work(connection).map(Outcome::Keep)).await
+    }
+
+    /// As [`Database::write`], for work that may be undone with an answer that is not an error of the store.
+    pub(super) async fn write_shared<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        send(&self.writer, work, false).await
     }
 
     /// As [`Database::write`], in a transaction of its own, for the caller's work, which may be undone with an answer

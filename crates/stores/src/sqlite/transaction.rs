@@ -64,6 +64,30 @@ impl SqliteStore {
         self.database.write_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
     }
 
+    /// As [`SqliteStore::transaction`], in a transaction that other writes may share, so that callers at the same time
+    /// wait for one commit together ([`SqliteOptions::gather`](super::SqliteOptions::gather)).
+    ///
+    /// If other work in the transaction is undone, `work` runs again on the state before it. So its only effects must be
+    /// those on the database.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::transaction`]. After an error of `work` nothing of it stays, and what shares the transaction
+    /// does.
+    pub async fn shared_transaction<T, E>(
+        &self,
+        work: impl Fn(&Transaction<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, TransactionError<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let run = move |connection: &Connection| -> Result<_, Fault> {
+            let done = work(&Transaction::on(connection));
+            Ok(if done.is_ok() { Outcome::Keep(done) } else { Outcome::Undo(done) })
+        };
+        self.database.write_shared(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
+    }
+
     /// Runs `work`, which only reads, on a thread that reads: no write waits for it. It sees one state of the whole
     /// database, with all writes that were answered before the call. A write in `work` fails or is undone.
     ///

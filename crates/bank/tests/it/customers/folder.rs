@@ -80,7 +80,7 @@ async fn changes_take_effect_while_running_and_faults_change_nothing() {
     // Another key under the same name.
     std::fs::copy(folder.path("beta.pem"), folder.path("later.pem")).unwrap();
     let customer = directory.customer_by_api_key(ApiKeyHash::of(b"a")).await.unwrap().unwrap();
-    assert_eq!(customer.keys.keys()[0].public_key(), super::fixture::verifying_key(1).public_key());
+    assert_eq!(customer.keys.keys()[0].public_key(), verifying_key(1).public_key());
     // The folder vanishes: nobody loses access.
     folder.remove("A.toml");
     assert_eq!(finds(&directory, "a").await.as_deref(), Some("ACME"));
@@ -164,7 +164,7 @@ fn a_secret_that_everybody_may_read_is_logged() {
 #[test]
 fn keys_of_a_jwk_set() {
     let folder = Folder::new();
-    let key = |of: usize, kid: &str| super::fixture::verifying_key(of).with_kid(kid).to_jwk();
+    let key = |of: usize, kid: &str| verifying_key(of).with_kid(kid).to_jwk();
     let encryption = super::fixture::encryption_key().clone().with_kid("e").to_jwk();
     let elliptic = r#"{"kty":"EC","crv":"P-256","kid":"x","x":"AA","y":"AA"}"#;
     let set = format!(r#"{{"keys":[{},{encryption},{elliptic},{}]}}"#, key(0, "a"), key(1, "b"));
@@ -208,7 +208,7 @@ async fn a_change_of_one_file_reads_no_other() {
         let long_ago = SystemTime::now() - Duration::from_secs(60);
         File::options().write(true).open(folder.path(name)).unwrap().set_modified(long_ago).unwrap();
     };
-    ["A.toml", "B.toml", "acme.pem", "beta.pem"].map(age);
+    ["A.toml", "B.toml", "acme.pem", "beta.pem"].into_iter().for_each(age);
     let directory = folder.open();
     let before = directory.book();
     folder.write("B.toml", &customer("BETA", "beta", &["b", "c"], ""));

@@ -7,6 +7,7 @@ use bankrail_service::{LedgerAnswer, RegisteredAccount};
 use bankrail_statement::{AccountId, AccountKind, SortOrder};
 use bankrail_stores::sqlite::TransactionError;
 use bankrail_values::Currency;
+use tokio::task::JoinSet;
 
 async fn balance(ledger: &impl Books) -> String {
     ledger.balance(&account()).await.unwrap().unwrap().to_string()
@@ -150,4 +151,25 @@ over_both! {
     registering_replaces_a_customers_accounts_and_keeps_their_entries,
     accounts_that_cannot_be_registered_are_named_by_their_place,
     an_account_is_opened_once,
+}
+
+/// They share transactions, and each has its own answer.
+#[tokio::test]
+async fn of_bookings_at_once_each_is_booked_or_refused_by_itself() {
+    let ledger = ledger::<Sqlite>().await;
+    let mut running = JoinSet::new();
+    for number in 0..90 {
+        let ledger = ledger.clone();
+        let amount = if number % 3 == 1 { "1.00 USD" } else { "1.00 AUD" };
+        // Each key is there twice.
+        let booking = paid(amount).key(format!("key {}", number / 6));
+        running.spawn(async move { ledger.book(&account(), &booking).await.map_err(|error| error.to_string()) });
+    }
+    let outcomes = running.join_all().await;
+    let count = |is: fn(&Result<Booked, String>) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
+    let refused = count(|outcome| outcome.as_ref().is_err_and(|error| error == "currency: expected AUD, found USD"));
+    assert_eq!((count(|outcome| matches!(outcome, Ok(Booked::New(_)))), refused), (15, 30));
+    assert_eq!(count(|outcome| matches!(outcome, Ok(Booked::Known(_)))), 45);
+    assert_eq!(balance(&ledger).await, "15.00 AUD");
+    assert_eq!(whole(&ledger, today()).await.entries.len(), 15);
 }

@@ -30,6 +30,44 @@ async fn the_callers_work_is_kept_or_undone_as_one() {
     assert_eq!(rows(store).await, 2, "and the store works on");
 }
 
+/// Several share a transaction, and each is kept or undone by itself.
+#[tokio::test]
+async fn work_that_shares_a_transaction_is_kept_or_undone_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shared.db");
+    let store = SqliteStore::open(&path, Default::default()).unwrap();
+    store.transaction(|t| t.connection().execute_batch("CREATE TABLE mine (x INTEGER) STRICT")).await.unwrap();
+    let count = |sql: &rusqlite::Connection| sql.query_row("SELECT count(*) FROM mine", [], |row| row.get::<_, i64>(0));
+    let mut running = tokio::task::JoinSet::new();
+    for number in 0..40 {
+        let (store, path) = (store.clone(), path.clone());
+        running.spawn(async move {
+            let work = move |t: &Transaction<'_>| {
+                t.connection().execute("INSERT INTO mine VALUES (?1)", [number]).unwrap();
+                assert_ne!(number, 17, "as a test");
+                // What others of the transaction have written, and another connection does not see.
+                let committed = count(&rusqlite::Connection::open(&path).unwrap()).unwrap();
+                let shared = count(t.connection()).unwrap() - committed > 1;
+                if number % 4 == 3 { Err("no funds") } else { Ok(shared) }
+            };
+            (number, store.shared_transaction(work).await)
+        });
+    }
+    let mut shared = 0;
+    for (number, outcome) in running.join_all().await {
+        match outcome {
+            Ok(with_others) => {
+                shared += u32::from(with_others);
+                assert_ne!(number % 4, 3);
+            }
+            Err(TransactionError::Undone(reason)) => assert_eq!((number % 4, reason), (3, "no funds")),
+            Err(error) => assert_eq!(number, 17, "{error}"),
+        }
+    }
+    assert!(shared > 0);
+    assert_eq!(rows(&store).await, 29);
+}
+
 #[tokio::test]
 async fn an_effect_is_committed_with_its_message_and_only_once() {
     let engine = sqlite_file();
