@@ -3,6 +3,7 @@
 mod account;
 mod book;
 mod error;
+mod forget;
 mod load;
 mod look;
 mod page;
@@ -151,6 +152,21 @@ impl<S: Engine> SqlLedger<S> {
     pub async fn last_day(&self, account: &AccountId, before: Option<Date>) -> Result<Option<Date>, StoreError> {
         let account = account.clone();
         self.store.read(async move |connection| look::last_day(connection, &account, before).await).await
+    }
+
+    /// Forgets the entries of days before `day`, and returns how many. Balances and the numbers of entries stay.
+    ///
+    /// - Keep a day for as long as a statement of it is read page by page, and something that was booked on it may be
+    ///   booked again: with an entry its key is forgotten. A page position of a forgotten day names no entry any more
+    ///   ([`LedgerAnswer::UnknownPosition`], which is answered EC42001), and a booking on one is refused
+    ///   ([`BookError::Forgotten`]).
+    /// - Of an account the days are gone at once; then its entries are deleted, 500 in each transaction, so that nobody
+    ///   waits for long. What a failure leaves is deleted with the next call.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn forget_before(&self, day: Date) -> Result<u64, StoreError> {
+        forget::before(&self.store, day).await
     }
 
     /// Replaces the accounts that a customer may ask for. An account that the ledger does not have is opened with a

@@ -8,14 +8,15 @@ use bankrail_client_assertion::CustomerCode;
 use bankrail_service::RegisteredAccount;
 use bankrail_statement::{AccountId, AccountKind};
 use bankrail_stores::Cells;
-use bankrail_values::{Currency, Decimal, Money, StoreError, parse_decimal};
+use bankrail_values::{Currency, Date, Decimal, Money, StoreError, parse_decimal};
 use std::collections::HashSet;
 
-const FIND: &str = "SELECT id, account, currency, balance, last_entry FROM bankrail_account WHERE account = $1";
+const FIND: &str = "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
+    WHERE account = $1";
 
 /// As [`FIND`], and no other transaction books on the account before the end of this one.
-const LOCK: &str = "SELECT id, account, currency, balance, last_entry FROM bankrail_account WHERE account = $1
-    FOR NO KEY UPDATE";
+const LOCK: &str = "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
+    WHERE account = $1 FOR NO KEY UPDATE";
 
 const OPEN: &str = "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES ($1, $2, $3, 0)
     ON CONFLICT (account) DO NOTHING";
@@ -30,7 +31,7 @@ const CLEAR: &str = "DELETE FROM bankrail_account_customer WHERE customer = $1";
 const REGISTER: &str = "INSERT INTO bankrail_account_customer
     (customer, account, name, virtual_accounts, reporting_source) VALUES ($1, $2, $3, $4, $5)";
 
-const REGISTERED: &str = "SELECT account.id, account.account, currency, balance, last_entry,
+const REGISTERED: &str = "SELECT account.id, account.account, currency, balance, last_entry, forgotten_before,
         name, virtual_accounts, reporting_source
     FROM bankrail_account AS account JOIN bankrail_account_customer AS of
         ON of.account = account.id AND of.customer = $2
@@ -47,6 +48,15 @@ pub(super) struct Account {
     pub(super) currency: Currency,
     pub(super) balance: Decimal,
     pub(super) last_entry: i64,
+    /// `YYYY-MM-DD`, or nothing.
+    forgotten_before: String,
+}
+
+impl Account {
+    /// Whether the entries of this day were forgotten.
+    pub(super) fn has_forgotten(&self, day: Date) -> bool {
+        day.to_string() < self.forgotten_before
+    }
 }
 
 pub(super) async fn find(connection: &impl Sql, id: &AccountId) -> Result<Option<Account>, StoreError> {
@@ -81,6 +91,7 @@ pub(super) fn account(row: &dyn Cells) -> Result<Account, StoreError> {
         currency: Currency::parse(get(row, "currency")?).map_err(corrupt)?,
         balance: parse_decimal(get(row, "balance")?).map_err(corrupt)?,
         last_entry: get(row, "last_entry")?,
+        forgotten_before: get(row, "forgotten_before")?,
     })
 }
 

@@ -42,6 +42,10 @@ pub(super) async fn book(
 ) -> Result<Booked, BookError> {
     let account = &account::lock(connection, account).await?.ok_or(BookError::UnknownAccount)?;
     let (day, change) = facts(account, &entry.entry)?;
+    // Whether it was booked before is not known any more.
+    if account.has_forgotten(day) {
+        return Err(BookError::Forgotten);
+    }
     if let Some(key) = key {
         check_text(BookingMember::Key, key, Booking::MAX_KEY)?;
         if let Some((number, known)) = known(connection, account, key).await? {

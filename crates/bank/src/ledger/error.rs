@@ -88,6 +88,9 @@ pub enum BookError {
     /// ([`BookingDayPolicy::Refuse`](bankrail_service::BookingDayPolicy::Refuse)).
     #[error("Ntry/BookgDt is another day than that of the reports")]
     OtherDay(#[from] BookingDayError),
+    /// The entries of the booking day were forgotten ([`SqlLedger::forget_before`](crate::SqlLedger::forget_before)).
+    #[error("Ntry/BookgDt: expected a day whose entries are kept, found one that was forgotten")]
+    Forgotten,
     /// The entry is neither a credit nor a debit.
     #[error("Ntry/CdtDbtInd: expected CRDT or DBIT, found another code")]
     Direction,

@@ -6,8 +6,8 @@ use bankrail_statement::AccountId;
 use bankrail_stores::Cells;
 use bankrail_values::{Date, Money, StoreError};
 
-const LIST: &str = "SELECT id, account, currency, balance, last_entry FROM bankrail_account
-    WHERE account > $1 ORDER BY account LIMIT $2";
+const LIST: &str = "SELECT id, account, currency, balance, last_entry, forgotten_before
+    FROM bankrail_account WHERE account > $1 ORDER BY account LIMIT $2";
 
 const LAST_DAY: &str = "SELECT max(day) AS day FROM bankrail_account_entry WHERE account = $1 AND day < $2";
 
@@ -55,5 +55,6 @@ pub(super) async fn last_day(
     let Some(found) = account::find(connection, id).await? else { return Ok(None) };
     let before = before.map_or_else(|| END_OF_DAYS.to_owned(), |day| day.to_string());
     let day = |row: &dyn Cells| maybe(row, "day")?.map(Date::parse).transpose().map_err(corrupt);
-    Ok(sql::row(connection, LAST_DAY, values![found.row, &before], day).await?.flatten())
+    let last = sql::row(connection, LAST_DAY, values![found.row, &before], day).await?.flatten();
+    Ok(last.filter(|day| !found.has_forgotten(*day)))
 }

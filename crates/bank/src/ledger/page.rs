@@ -45,14 +45,17 @@ pub(super) async fn page(connection: &impl Sql, query: &StatementQuery) -> Resul
     let Some((found, facts)) = account::registered(connection, &query.customer, &query.account).await? else {
         return Ok((LedgerAnswer::UnknownAccount, false));
     };
+    let forgotten = found.has_forgotten(query.day);
     let after = match &query.position {
         None => None,
+        // Also while some of its entries are still there: the others would be missing from the walk.
+        Some(_) if forgotten => return Ok((LedgerAnswer::UnknownPosition, false)),
         Some(position) => match number(connection, &found, query, position).await? {
             Some(number) => Some(number),
             None => return Ok((LedgerAnswer::UnknownPosition, false)),
         },
     };
-    let entries = entries(connection, &found, query, after).await?;
+    let entries = if forgotten { Entries::default() } else { entries(connection, &found, query, after).await? };
     let mut page = LedgerPage::new(facts, found.balance, query.day).with_entries(entries.list);
     if let Some(last) = entries.last.filter(|_| entries.more) {
         page = page.with_next(PagePosition::from_number(u64::try_from(last).map_err(corrupt)?));

@@ -60,6 +60,7 @@ alike! {
     fn balance(account: &AccountId) -> Result<Option<Money>, StoreError>;
     fn account(account: &AccountId) -> Result<Option<LedgerAccount>, StoreError>;
     fn accounts(after: Option<&AccountId>, most: u32) -> Result<Vec<LedgerAccount>, StoreError>;
+    fn forget_before(day: Date) -> Result<u64, StoreError>;
     fn last_day(account: &AccountId, before: Option<Date>) -> Result<Option<Date>, StoreError>;
     fn register(customer: &CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> Result<(), RegisterError>;
     fn book(account: &AccountId, booking: &Booking) -> Result<Booked, BookError>;

@@ -2,6 +2,7 @@
 
 mod booking;
 mod days;
+mod forget;
 mod loading;
 mod look;
 mod model;

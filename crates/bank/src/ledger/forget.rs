@@ -1,0 +1,60 @@
+//! Old days are forgotten, a bounded number of entries in each transaction.
+
+use crate::sql::{self, Engine, Sql as _, get, values};
+use bankrail_values::{Date, StoreError};
+
+/// The next account with entries to forget.
+const NEXT: &str = "SELECT id FROM bankrail_account AS account WHERE id > $1 AND EXISTS (
+        SELECT 1 FROM bankrail_account_entry WHERE account = account.id AND day < $2)
+    ORDER BY id LIMIT 1";
+
+/// Waits for a transaction that books on the account.
+const CLOSE: &str = "UPDATE bankrail_account SET forgotten_before = $2 WHERE id = $1 AND forgotten_before < $2";
+
+const FORGET: &str = "DELETE FROM bankrail_account_entry WHERE (account, day, number) IN (
+    SELECT account, day, number FROM bankrail_account_entry WHERE account = $1 AND day < $2
+    ORDER BY account, day, number LIMIT 500)";
+
+#[cfg(test)]
+pub(super) const DAILY: &[&str] = &[CLOSE, FORGET];
+
+#[derive(Clone, Copy)]
+enum Step {
+    Close,
+    Forget,
+}
+
+/// Each account is closed for the days before, in a transaction that does nothing else, then its entries are deleted.
+pub(super) async fn before<S: Engine>(store: &S, day: Date) -> Result<u64, StoreError> {
+    let (mut account, mut forgotten) = (0, 0);
+    while let Some(next) = next(store, account, day).await? {
+        account = next;
+        run(store, Step::Close, account, day).await?;
+        loop {
+            match run(store, Step::Forget, account, day).await? {
+                0 => break,
+                deleted => forgotten += deleted,
+            }
+        }
+    }
+    Ok(forgotten)
+}
+
+async fn next<S: Engine>(store: &S, account: i64, day: Date) -> Result<Option<i64>, StoreError> {
+    let next = async move |connection: &S::Connection<'_>| {
+        sql::row(connection, NEXT, values![account, &day.to_string()], |row| get(row, "id")).await
+    };
+    store.read_long(next).await
+}
+
+/// Runs one of the statements in a transaction of its own.
+async fn run<S: Engine>(store: &S, step: Step, account: i64, day: Date) -> Result<u64, StoreError> {
+    let run = async move |connection: &S::Connection<'_>| {
+        let sql = match step {
+            Step::Close => CLOSE,
+            Step::Forget => FORGET,
+        };
+        connection.run(sql, values![account, &day.to_string()]).await
+    };
+    store.write(run).await
+}
