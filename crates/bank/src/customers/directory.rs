@@ -18,7 +18,7 @@ use bankrail_stores::postgres::{Notifications, PostgresStore};
 #[cfg(feature = "sqlite")]
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,7 +26,7 @@ use std::time::Duration;
 /// The most customers whose parsed keys are kept.
 const MAX_CACHED: usize = 10_000;
 
-/// More customers than this are read together.
+/// More customers than this are read together, and validated with all others.
 const FEW: usize = 100;
 
 /// A [`Directory`] in an SQLite file, beside the other records of a [`SqliteStore`].
@@ -74,13 +74,10 @@ pub struct SqlDirectory<S> {
     listening: Arc<tokio::sync::Mutex<Option<Notifications>>>,
 }
 
-type Records = BTreeMap<CustomerCode, (i64, CustomerRecord)>;
-
 /// What was parsed, each with the number of the change that it is from.
 #[derive(Default)]
 struct Cache {
     customers: HashMap<CustomerCode, (i64, Arc<Customer>)>,
-    records: Records,
     book: Option<(i64, Arc<CustomerBook>)>,
 }
 
@@ -104,7 +101,7 @@ impl<S: Engine> SqlDirectory<S> {
     /// # Errors
     /// [`StoreError`] of the store.
     pub async fn list(&self) -> Result<Vec<CustomerCode>, StoreError> {
-        let codes = async |connection: &S::Connection<'_>| Ok(read::changes(connection).await?.into_keys().collect());
+        let codes = async |connection: &S::Connection<'_>| Ok(read::codes(connection).await?.into_iter().collect());
         self.store.read(codes).await
     }
 
@@ -197,39 +194,46 @@ impl<S: Engine> SqlDirectory<S> {
         let cache = Arc::clone(&self.cache);
         let read = async move |connection: &S::Connection<'_>| {
             let last = read::last_change(connection).await?;
-            let mut records = match Cache::of(&cache).book_at(last) {
-                Ok(book) => return Ok(book),
-                Err(records) => records,
+            let known = Cache::of(&cache).book.clone();
+            let book = match known {
+                Some((at, book)) if at == last => return Ok(book),
+                Some((at, book)) => update(connection, &book, at).await?,
+                None => whole(connection).await?,
             };
-            let updated = update(connection, &mut records).await;
-            // Another program may have written to the tables.
-            let book = updated.and_then(|()| {
-                CustomerBook::new(records.values().map(|(_, record)| record.clone()))
-                    .map_err(|error| StoreError::new(StoreErrorKind::Corrupt, error))
-            });
-            let mut cache = Cache::of(&cache);
-            cache.records = records;
-            let book = Arc::new(book?);
-            cache.book = Some((last, Arc::clone(&book)));
+            let book = Arc::new(book);
+            Cache::of(&cache).book = Some((last, Arc::clone(&book)));
             Ok(book)
         };
         self.store.read_long(read).await
     }
 }
 
-/// Reads those customers that have changed.
-async fn update(connection: &impl Sql, records: &mut Records) -> Result<(), StoreError> {
-    let changes = read::changes(connection).await?;
-    records.retain(|code, (known, _)| changes.get(code) == Some(known));
-    let missing: Vec<&CustomerCode> = changes.keys().filter(|code| !records.contains_key(*code)).collect();
-    if missing.len() > FEW {
-        *records = read::records(connection, Whose::All).await?;
-        return Ok(());
+/// The book with those customers that have changed after a change. What they have in common with others was validated
+/// when they were stored.
+async fn update(connection: &impl Sql, book: &CustomerBook, after: i64) -> Result<CustomerBook, StoreError> {
+    let changed = read::changed_after(connection, after, FEW + 1).await?;
+    if changed.len() > FEW {
+        return whole(connection).await;
     }
-    for code in missing {
-        records.extend(read::records(connection, Whose::One(code)).await?);
+    let mut records = Vec::new();
+    for code in &changed {
+        records.extend(read::record(connection, code).await?);
     }
-    Ok(())
+    let mut book = book.with(validated(records)?);
+    if book.len() != read::count(connection).await? {
+        let there = read::codes(connection).await?;
+        book.retain(&there);
+    }
+    Ok(book)
+}
+
+async fn whole(connection: &impl Sql) -> Result<CustomerBook, StoreError> {
+    validated(read::records(connection, Whose::All).await?.into_values().collect())
+}
+
+/// Another program may have written to the tables.
+fn validated(records: Vec<CustomerRecord>) -> Result<CustomerBook, StoreError> {
+    CustomerBook::new(records).map_err(|error| StoreError::new(StoreErrorKind::Corrupt, error))
 }
 
 impl Cache {
@@ -248,14 +252,6 @@ impl Cache {
             self.customers.clear();
         }
         self.customers.insert(code, (change, customer));
-    }
-
-    /// All customers as they were after this change, or the records that are known.
-    fn book_at(&mut self, change: i64) -> Result<Arc<CustomerBook>, Records> {
-        match &self.book {
-            Some((known, book)) if *known == change => Ok(Arc::clone(book)),
-            _ => Err(std::mem::take(&mut self.records)),
-        }
     }
 }
 

@@ -14,7 +14,7 @@ use bankrail_statement::AccountId;
 use bankrail_stores::Cells;
 use bankrail_values::{Currency, SecretString, StoreError, Timestamp};
 use bankrail_webhook::MessageKind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const API_KEY: &str = "SELECT customer, change, hash, not_before, expires FROM bankrail_customer_api_key
     JOIN bankrail_customer ON code = customer WHERE hash = $1";
@@ -47,8 +47,8 @@ macro_rules! lists {
 }
 
 const CUSTOMER: Lists = Lists {
-    one: "SELECT code AS customer, scopes, change FROM bankrail_customer WHERE code = $1",
-    all: "SELECT code AS customer, scopes, change FROM bankrail_customer",
+    one: "SELECT code AS customer, scopes FROM bankrail_customer WHERE code = $1",
+    all: "SELECT code AS customer, scopes FROM bankrail_customer",
 };
 const KEYS: Lists = lists!("kid, key" of "bankrail_customer_key");
 const API_KEYS: Lists = lists!("hash, not_before, expires" of "bankrail_customer_api_key");
@@ -73,10 +73,25 @@ pub(super) async fn last_change(connection: &impl Sql) -> Result<i64, StoreError
     last.ok_or_else(|| unreadable("the number of the last change"))
 }
 
-/// The number of the last change of each customer.
-pub(super) async fn changes(connection: &impl Sql) -> Result<BTreeMap<CustomerCode, i64>, StoreError> {
-    let sql = "SELECT code AS customer, change FROM bankrail_customer";
-    Ok(rows(connection, sql, &[], |row| Ok((code(row)?, get(row, "change")?))).await?.into_iter().collect())
+/// The codes of all customers.
+pub(super) async fn codes(connection: &impl Sql) -> Result<BTreeSet<CustomerCode>, StoreError> {
+    Ok(rows(connection, "SELECT code AS customer FROM bankrail_customer", &[], code).await?.into_iter().collect())
+}
+
+pub(super) async fn count(connection: &impl Sql) -> Result<usize, StoreError> {
+    let count = "SELECT count(*) AS count FROM bankrail_customer";
+    let count: Option<i64> = sql::row(connection, count, &[], |row| get(row, "count")).await?;
+    usize::try_from(count.unwrap_or(0)).map_err(sql::corrupt)
+}
+
+/// At most so many customers whose last change comes after this one.
+pub(super) async fn changed_after(
+    connection: &impl Sql,
+    change: i64,
+    most: usize,
+) -> Result<Vec<CustomerCode>, StoreError> {
+    let sql = "SELECT code AS customer FROM bankrail_customer WHERE change > $1 LIMIT $2";
+    rows(connection, sql, values![change, i64::try_from(most).unwrap_or(i64::MAX)], code).await
 }
 
 /// What each customer has in a table, in its order.
@@ -98,46 +113,38 @@ async fn lists<T>(
     Ok(lists)
 }
 
-/// Code, keys and scopes of each, with the number of the last change.
-async fn customers(
-    connection: &impl Sql,
-    whose: Whose<'_>,
-) -> Result<BTreeMap<CustomerCode, (i64, Customer)>, StoreError> {
-    let scopes = |row: &dyn Cells| {
-        let scopes = ScopeSet::parse(get(row, "scopes")?).map_err(|_| unreadable("scopes"))?;
-        Ok((get::<i64>(row, "change")?, scopes))
-    };
+/// Code, keys and scopes of each.
+async fn customers(connection: &impl Sql, whose: Whose<'_>) -> Result<BTreeMap<CustomerCode, Customer>, StoreError> {
+    let scopes = |row: &dyn Cells| ScopeSet::parse(get(row, "scopes")?).map_err(|_| unreadable("scopes"));
     let found = lists(connection, &CUSTOMER, whose, scopes).await?;
     let key = |row: &dyn Cells| {
         named(row, VerifyingKey::from_spki_der(get(row, "key")?).map_err(|_| unreadable("a public key"))?)
     };
     let mut keys = lists(connection, &KEYS, whose, key).await?;
     let mut customers = BTreeMap::new();
-    for (code, (change, scopes)) in
-        found.into_iter().filter_map(|(code, found)| Some((code, found.into_iter().next()?)))
-    {
+    for (code, scopes) in found.into_iter().filter_map(|(code, found)| Some((code, found.into_iter().next()?))) {
         let keys = keys.remove(&code).unwrap_or_default();
         let keys = KeySet::new(keys).map_err(|_| unreadable("public keys"))?;
-        customers.insert(code.clone(), (change, Customer::new(code, keys, scopes)));
+        customers.insert(code.clone(), Customer::new(code, keys, scopes));
     }
     Ok(customers)
 }
 
 /// Code, keys and scopes.
 pub(super) async fn customer(connection: &impl Sql, code: &CustomerCode) -> Result<Option<Customer>, StoreError> {
-    Ok(customers(connection, Whose::One(code)).await?.remove(code).map(|(_, customer)| customer))
+    Ok(customers(connection, Whose::One(code)).await?.remove(code))
 }
 
 /// Everything that is arranged with a customer.
 pub(super) async fn record(connection: &impl Sql, code: &CustomerCode) -> Result<Option<CustomerRecord>, StoreError> {
-    Ok(records(connection, Whose::One(code)).await?.remove(code).map(|(_, record)| record))
+    Ok(records(connection, Whose::One(code)).await?.remove(code))
 }
 
-/// Everything that is arranged with customers, with the number of each one's last change.
+/// Everything that is arranged with customers.
 pub(super) async fn records(
     connection: &impl Sql,
     whose: Whose<'_>,
-) -> Result<BTreeMap<CustomerCode, (i64, CustomerRecord)>, StoreError> {
+) -> Result<BTreeMap<CustomerCode, CustomerRecord>, StoreError> {
     let customers = customers(connection, whose).await?;
     let mut api_keys = lists(connection, &API_KEYS, whose, api_key_of).await?;
     let mut limits = lists(connection, &LIMITS, whose, limit_of).await?;
@@ -146,7 +153,7 @@ pub(super) async fn records(
     let mut endpoints = lists(connection, &ENDPOINTS, whose, endpoint).await?;
     let paths = lists(connection, &PATHS, whose, path_of).await?;
     let mut records = BTreeMap::new();
-    for (code, (change, customer)) in customers {
+    for (code, customer) in customers {
         let mut record = CustomerRecord::new(customer);
         record.api_keys = api_keys.remove(&code).unwrap_or_default();
         record.limits = limits.remove(&code).unwrap_or_default();
@@ -156,7 +163,7 @@ pub(super) async fn records(
             let own = paths.iter().filter(|path| path.0 == id);
             own.fold(endpoint, |endpoint, (_, kind, path)| endpoint.with_path(*kind, path))
         }));
-        records.insert(code, (change, record));
+        records.insert(code, record);
     }
     Ok(records)
 }

@@ -213,8 +213,28 @@ async fn a_lookup_goes_by_an_index() {
     assert!(plan.iter().all(|line| line.starts_with("SEARCH")), "{plan:?}");
 }
 
+async fn a_change_leaves_the_other_records_as_they_are<E: Engine>() {
+    let directory = new::<E>().await;
+    for (code, key) in [("ACME", "a"), ("BETA", "b"), ("GAMMA", "g")] {
+        directory.put(record(code, &[key], "")).await.unwrap();
+    }
+    let before = directory.customers().await.unwrap();
+    assert!(Arc::ptr_eq(&before, &directory.customers().await.unwrap()));
+    // One is replaced, one goes, and one comes that has the key of the one that goes.
+    directory.put(record("BETA", &["b2"], "")).await.unwrap();
+    assert!(directory.remove(&code("GAMMA")).await.unwrap());
+    directory.put(record("AAA", &["g"], "")).await.unwrap();
+    let after = directory.customers().await.unwrap();
+    let same = Arc::ptr_eq(before.get(&code("ACME")).unwrap(), after.get(&code("ACME")).unwrap());
+    let owner = |key| after.customer_by_api_key(hash(key), TIME.parse().unwrap()).map(|of| of.code.to_string());
+    let owners = ["a", "b", "b2", "g"].map(owner);
+    assert_eq!(owners, [Some("ACME"), None, Some("BETA"), Some("AAA")].map(|code| code.map(str::to_owned)));
+    assert_eq!((same, after.len(), after.get(&code("GAMMA"))), (true, 3, None));
+}
+
 over_both! {
     the_suite,
+    a_change_leaves_the_other_records_as_they_are,
     records_are_stored_whole_and_replaced_whole,
     a_change_is_validated_with_all_other_customers,
     an_api_key_is_replaced_without_an_interruption,
