@@ -53,6 +53,7 @@ const PRINTED: [&str; 6] = [
       signing_kid = \"2026-11\"\n  \
       roots = \"ca.pem\"                 # authorities of the bank's certificate\n  \
       accounts = [\"012003123456789\"]   # what is polled\n  \
+      limit_per_account = true         # 25 calls an hour for each account, not for all\n  \
       [receivers]                      # what receives webhooks; all of it or none\n  \
       listen = \"0.0.0.0:9443\"\n  \
       certificate = \"receiver.pem\"\n  \
@@ -97,6 +98,9 @@ pub(crate) struct Arguments {
     /// 25 calls an hour
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     poll: Option<u64>,
+    /// The bank counts 25 calls an hour for each account, not for all accounts of the customer together
+    #[arg(long)]
+    limit_per_account: bool,
     /// An account to poll, in place of those of the connection; may be repeated
     #[arg(long = "account", value_name = "ID", value_parser = |text: &str| AccountId::parse(text))]
     accounts: Vec<AccountId>,
@@ -132,6 +136,7 @@ impl Arguments {
     /// The connection, with what the arguments say in its place.
     fn connection(&self) -> Result<Connection, Failure> {
         let mut connection = open(&self.connection)?;
+        connection.limit_per_account |= self.limit_per_account;
         if self.no_poll {
             connection.accounts.clear();
         } else if !self.accounts.is_empty() {
@@ -206,7 +211,9 @@ async fn serve(arguments: &Arguments, connection: &Connection, output: &mut Outp
         None => None,
     };
     let client = if accounts.is_empty() { None } else { Some(client(connection, &folder, &store, archive)?) };
-    let every = poll::interval(arguments.poll, accounts.len());
+    // Each account then polls as if it were alone.
+    let sharing = if connection.limit_per_account { accounts.len().min(1) } else { accounts.len() };
+    let every = poll::interval(arguments.poll, sharing);
     let polling = client.as_ref().map(|client| poll::start(client, &store, accounts, every, journal, teller));
 
     let counts = store.inbox().counts().await.map_err(|error| folder::failed(&error))?;

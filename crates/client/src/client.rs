@@ -7,7 +7,7 @@ pub use options::{ClientOptions, ClientOptionsError};
 pub use probe::{Probe, ProbeStep};
 
 use crate::http_client::{HttpClientError, HttpClientOptions};
-use crate::pace::Closing;
+use crate::pace::{Closing, PacedApart};
 use crate::statement::{self, StatementClient};
 use crate::token::{Exchange, KeptTokens, TokenSource};
 use crate::transport::{Caller, Failing};
@@ -22,7 +22,7 @@ use bankrail_statement::AccountId;
 use bankrail_values::{SecretString, excerpt};
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The credentials of a customer: its code, the private key of its assertions and its API key.
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ impl Client {
             endpoint,
             name,
             api_key: api_key.clone(),
-            pacer: Pacer::new(call_type, policy, options.clock.clone(), pacing.clone()),
+            pacer: Arc::new(Pacer::new(call_type, policy, options.clock.clone(), pacing.clone())),
             closing: closing.clone(),
             limit,
             failing: Failing::default(),
@@ -128,6 +128,13 @@ impl Client {
         let (endpoint, limit) = (base.join(STATEMENT_PATH), options.max_statement_bytes);
         let statements = StatementClient::new(statement::Parts {
             caller: caller(endpoint, "statement", CallType::Statement, options.statement_limits, limit),
+            apart: options.limit_per_account.then(|| PacedApart {
+                policy: options.statement_limits,
+                options: pacing.clone(),
+                customer: credentials.code.clone(),
+                clock: options.clock.clone(),
+                pacers: Mutex::default(),
+            }),
             tokens: tokens.clone(),
             read: options.read_options,
             archive: options.archive,

@@ -42,6 +42,7 @@
 //!
 //! # Where there is something to poll, and to receive:
 //! accounts = ["012003123456789"]
+//! limit_per_account = true
 //!
 //! [receivers]
 //! listen = "0.0.0.0:9443"
@@ -115,6 +116,10 @@ pub struct Connection {
     /// A file of the certificate authorities of the provider as PEM, at most 4 MiB. Without it: those of the operating
     /// system.
     pub roots: Option<PathBuf>,
+    /// Whether the provider counts 25 statement calls an hour for each account instead of for the customer
+    /// ([`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limit_per_account: bool,
     /// The accounts whose statements may be asked for.
     #[serde(default, with = "text::values")]
     pub accounts: Vec<AccountId>,
@@ -162,6 +167,7 @@ impl Connection {
             signing_key: "signing.pem".into(),
             signing_kid: None,
             roots: None,
+            limit_per_account: false,
             accounts: Vec::new(),
             receivers: None,
             file: unnamed(),

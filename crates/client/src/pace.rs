@@ -2,9 +2,11 @@
 
 use crate::exchange_error::{Cause, cause};
 use crate::transport::{Caller, Reply};
-use bankrail_rate_limit::{LetGo, PaceError, Pacer};
-use bankrail_values::Timestamp;
-use std::sync::Arc;
+use bankrail_client_assertion::CustomerCode;
+use bankrail_rate_limit::{CallType, LetGo, PaceError, Pacer, PacerOptions, Policy};
+use bankrail_values::{Clock, Timestamp};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -54,21 +56,21 @@ pub(crate) enum NotAdmitted {
 
 /// A call that may be sent. If it is dropped instead, it does not count.
 #[must_use]
-pub(crate) struct Admitted<'a> {
-    pacer: &'a Pacer,
+pub(crate) struct Admitted {
+    pub(crate) pacer: Arc<Pacer>,
     call: Option<LetGo>,
     /// Whether it had to wait.
     pub(crate) waited: bool,
 }
 
-impl Admitted<'_> {
+impl Admitted {
     /// From now on it counts, whatever becomes of it.
-    pub(crate) fn send(mut self) -> Option<LetGo> {
+    pub(crate) fn send(&mut self) -> Option<LetGo> {
         self.call.take()
     }
 }
 
-impl Drop for Admitted<'_> {
+impl Drop for Admitted {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
             self.pacer.not_sent(call);
@@ -76,13 +78,40 @@ impl Drop for Admitted<'_> {
     }
 }
 
+/// The calls of each account, where the service counts them apart.
+#[derive(Debug)]
+pub(crate) struct PacedApart {
+    pub(crate) policy: Policy,
+    pub(crate) options: PacerOptions,
+    pub(crate) customer: CustomerCode,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) pacers: Mutex<HashMap<String, Arc<Pacer>>>,
+}
+
+impl PacedApart {
+    pub(crate) fn of(&self, account: &str) -> Arc<Pacer> {
+        let mut pacers = self.pacers.lock().unwrap_or_else(PoisonError::into_inner);
+        let pacer = pacers.entry(account.to_owned()).or_insert_with(|| {
+            // A code has no space.
+            let name = format!("{} {account}", self.customer);
+            Arc::new(Pacer::new(
+                CallType::Statement,
+                self.policy,
+                self.clock.clone(),
+                self.options.clone().customer(&name),
+            ))
+        });
+        pacer.clone()
+    }
+}
+
 impl Caller {
     /// Waits until the call may be sent, and counts it then.
-    pub(crate) async fn admit(&self) -> Result<Admitted<'_>, NotAdmitted> {
+    pub(crate) async fn admit(&self, pacer: &Arc<Pacer>) -> Result<Admitted, NotAdmitted> {
         let begun = self.now();
-        match self.closing.unless_closed(self.pacer.acquire(1)).await {
+        match self.closing.unless_closed(pacer.acquire(1)).await {
             None => Err(NotAdmitted::Closed),
-            Some(Ok(call)) => Ok(Admitted { pacer: &self.pacer, call: Some(call), waited: self.now() > begun }),
+            Some(Ok(call)) => Ok(Admitted { pacer: pacer.clone(), call: Some(call), waited: self.now() > begun }),
             Some(Err(PaceError::Held { until, .. })) => Err(NotAdmitted::HeldBack { until }),
             Some(Err(PaceError::Store(error))) => Err(NotAdmitted::Counters(cause(error))),
             // A limit is at least 1, so a cost of 1 fits every policy.
@@ -90,8 +119,8 @@ impl Caller {
         }
     }
 
-    /// Holds back all calls until the time of the answer's `Retry-After`, and returns that time.
-    pub(crate) fn hold(&self, reply: &Reply) -> Option<Timestamp> {
+    /// Holds back all calls of this pacer until the time of the answer's `Retry-After`, and returns that time.
+    pub(crate) fn hold(&self, pacer: &Pacer, reply: &Reply) -> Option<Timestamp> {
         let wait = reply.retry_after?.wait(self.now());
         if wait > self.longest_hold {
             tracing::warn!(
@@ -100,22 +129,22 @@ impl Caller {
                 "the service asks for a longer wait than is kept"
             );
         }
-        Some(self.hold_for(wait))
+        Some(self.hold_for(pacer, wait))
     }
 
     /// The same for a 429. Without `Retry-After`, calls are held back for as long as the slowest limit takes for one
     /// call, because a service may count refused calls too.
-    pub(crate) fn hold_refused(&self, reply: &Reply) -> Timestamp {
-        self.hold(reply).unwrap_or_else(|| {
-            let windows = self.pacer.policy().windows().iter();
+    pub(crate) fn hold_refused(&self, pacer: &Pacer, reply: &Reply) -> Timestamp {
+        self.hold(pacer, reply).unwrap_or_else(|| {
+            let windows = pacer.policy().windows().iter();
             let slowest = windows.map(|window| window.length() / window.limit().max(1)).max();
-            self.hold_for(slowest.unwrap_or(HOLD_WITHOUT_LIMITS))
+            self.hold_for(pacer, slowest.unwrap_or(HOLD_WITHOUT_LIMITS))
         })
     }
 
-    fn hold_for(&self, wait: Duration) -> Timestamp {
+    fn hold_for(&self, pacer: &Pacer, wait: Duration) -> Timestamp {
         let until = self.now().saturating_add(wait.min(self.longest_hold));
-        self.pacer.hold_until(until);
+        pacer.hold_until(until);
         until
     }
 

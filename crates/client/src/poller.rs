@@ -301,7 +301,9 @@ impl Poller {
 
     /// How many calls of an hour a plan counts on.
     fn calls_an_hour(&self) -> usize {
-        self.0.source.calls_an_hour().unwrap_or(usize::MAX)
+        let calls = self.0.source.calls_an_hour().unwrap_or(usize::MAX);
+        let each = self.0.source.counts_each_account();
+        if each { calls.saturating_mul(self.0.accounts.len()) } else { calls }
     }
 
     /// Waits for the next page and fetches it.

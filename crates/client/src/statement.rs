@@ -10,10 +10,12 @@ pub use pages::{FetchedPage, Pages};
 
 use crate::ExchangeError;
 use crate::archive::Archive;
+use crate::pace::PacedApart;
 use crate::token::{Token, TokenSource};
 use crate::transport::{AnswerForm, Caller, Remarks, Reply};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::ArchiveLabel;
+use bankrail_rate_limit::Pacer;
 use bankrail_statement::{AccountId, Checkpoint, ErrorCode, StatementReply, StatementRequest};
 use bankrail_values::Timestamp;
 use http::{HeaderValue, StatusCode};
@@ -32,6 +34,8 @@ pub struct StatementClient(Arc<Parts>);
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) caller: Caller,
+    /// `None`: all accounts share the caller's pacer.
+    pub(crate) apart: Option<PacedApart>,
     pub(crate) tokens: TokenSource,
     pub(crate) read: ReadOptions,
     pub(crate) archive: Option<Archive>,
@@ -107,6 +111,10 @@ impl StatementClient {
         self.0.caller.now()
     }
 
+    pub(crate) fn counts_apart(&self) -> bool {
+        self.0.apart.is_some()
+    }
+
     pub(crate) fn caller(&self) -> &Caller {
         &self.0.caller
     }
@@ -128,11 +136,17 @@ impl StatementClient {
         self.read(request, &reply)
     }
 
+    fn pacer(&self, request: &StatementRequest) -> Arc<Pacer> {
+        let Parts { caller, apart, .. } = &*self.0;
+        let of = |apart: &PacedApart| apart.of(request.account_id());
+        apart.as_ref().map_or_else(|| caller.pacer.clone(), of)
+    }
+
     async fn send(&self, request: &StatementRequest) -> Result<(Reply, Arc<Token>), StatementError> {
         let (parts, asked_at) = (&*self.0, self.now());
         // The token is needed before the call is counted, and asked for again because waiting can outlast its life.
         parts.tokens.token().await?;
-        let admitted = parts.caller.admit().await?;
+        let admitted = parts.caller.admit(&self.pacer(request)).await?;
         let token = parts.tokens.token().await?;
         let mut authorization = HeaderValue::from_str(token.access_token.to_authorization().expose_secret())
             .expect("a token is a UUID, which a header can carry");
@@ -159,7 +173,7 @@ impl StatementClient {
         let request_key = error.as_ref().and_then(|error| error.request_key).or(reply.request_key);
         let code = error.as_ref().and_then(|error| error.code.clone());
         if reply.status == StatusCode::TOO_MANY_REQUESTS {
-            let retry_at = self.0.caller.hold_refused(reply);
+            let retry_at = self.0.caller.hold_refused(&self.pacer(request), reply);
             return Err(StatementError::TooManyCalls { retry_at, code, request_key });
         }
         // A gateway in front of the service says 401 with a code of its own, under any status (Default: "Statement
@@ -167,7 +181,8 @@ impl StatementClient {
         if reply.status == StatusCode::UNAUTHORIZED || code.as_ref().and_then(ErrorCode::gateway_status) == Some(401) {
             return Err(StatementError::Unauthorized { code, request_key });
         }
-        let retry_at = if reply.status.is_server_error() { self.0.caller.hold(reply) } else { None };
+        let retry_at =
+            if reply.status.is_server_error() { self.0.caller.hold(&self.pacer(request), reply) } else { None };
         match (error, refusal) {
             (Some(error), _) => {
                 let title = error.title.as_deref().map(error::shortened);

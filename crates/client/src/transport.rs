@@ -17,6 +17,7 @@ use bankrail_rate_limit::Pacer;
 use bankrail_values::HyphenatedUuid;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
@@ -31,7 +32,7 @@ pub(crate) struct Caller {
     pub(crate) name: &'static str,
     /// The header of the API key, and the key.
     pub(crate) api_key: (HeaderName, HeaderValue),
-    pub(crate) pacer: Pacer,
+    pub(crate) pacer: Arc<Pacer>,
     pub(crate) closing: Closing,
     /// The longest time for which a `Retry-After` holds calls back.
     pub(crate) longest_hold: Duration,
@@ -57,7 +58,7 @@ impl Caller {
     /// Posts `body` and reads the answer.
     pub(crate) async fn post(
         &self,
-        admitted: Admitted<'_>,
+        mut admitted: Admitted,
         content_type: &'static str,
         authorization: Option<HeaderValue>,
         body: Vec<u8>,
@@ -67,7 +68,7 @@ impl Caller {
         let call = admitted.send();
         let outcome = self.exchange(request).await;
         if let (Err(ExchangeError::Connect(_)), Some(call)) = (&outcome, call) {
-            self.pacer.not_sent(call);
+            admitted.pacer.not_sent(call);
         }
         measure::called(self.name, outcome.as_ref().ok().map(|reply| reply.status), begun.elapsed());
         outcome

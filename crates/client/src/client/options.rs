@@ -69,6 +69,9 @@ bankrail_values::options! {
         /// The limits of statement calls, if they differ from the specification's; [`Policy::unlimited`] for none.
         /// Default: 25 an hour.
         pub(super) statement_limits: Policy = default_limits(CallType::Statement),
+        /// Whether the service counts statement calls for each account instead of for the customer: each account has
+        /// [`ClientOptions::statement_limits`] of its own. Default: no (Default: "Limits").
+        pub(super) limit_per_account: bool = false,
         /// Counters in a store, for a customer that calls from more than one process, or whose process may be restarted
         /// within an hour. Default: the client's own counters in memory, so that a client that is made anew counts from
         /// 0 and the service refuses what is too much.

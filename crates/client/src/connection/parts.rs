@@ -43,6 +43,9 @@ impl Connection {
         if let Some(roots) = &self.roots {
             options = options.tls_roots(TlsRoots::OnlyPem(keys::read(roots, MOST_ROOTS)?.to_vec()));
         }
+        if self.limit_per_account {
+            options = options.limit_per_account(true);
+        }
         let credentials = Credentials::new(self.customer.clone(), key, self.api_key.clone());
         Client::new(credentials, &self.base_url, options)
             .map_err(|source| ConnectionError::Client { file: file(), source })

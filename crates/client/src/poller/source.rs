@@ -24,8 +24,13 @@ pub trait PageSource: Send + Sync {
     /// The time by the source's clock, by which the poller polls.
     fn now(&self) -> Timestamp;
 
-    /// How many calls it takes in an hour, for all accounts; `None` if it has no limit.
+    /// How many calls it takes in an hour, for all accounts or for each; `None` if it has no limit.
     fn calls_an_hour(&self) -> Option<usize>;
+
+    /// Whether each account has those calls for itself. Default: no.
+    fn counts_each_account(&self) -> bool {
+        false
+    }
 }
 
 impl PageSource for StatementClient {
@@ -45,5 +50,10 @@ impl PageSource for StatementClient {
         };
         let calls = self.caller().pacer.policy().windows().iter().map(of_an_hour).min()?;
         Some(usize::try_from(calls).unwrap_or(usize::MAX))
+    }
+
+    /// As [`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account) says.
+    fn counts_each_account(&self) -> bool {
+        self.counts_apart()
     }
 }

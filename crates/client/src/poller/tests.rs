@@ -48,6 +48,8 @@ struct Table {
     zone: Option<fn(Timestamp) -> i8>,
     /// The most calls of an hour, beyond which none is made.
     calls_an_hour: Option<usize>,
+    /// Whether each account has those for itself.
+    each: bool,
     /// The currency of the account and the balances, as XML.
     currency: &'static str,
     balances: String,
@@ -110,7 +112,8 @@ impl Bank {
         let (amounts, next) = self.with(|table| {
             let (account, pages) = table.pages.get_key_value(request.account_id()).unwrap();
             let (account, pages) = (*account, pages.clone());
-            let recent = table.calls.iter().rev().take_while(|call| call.2 + 3_600 > at);
+            let own = |call: &&Call| !table.each || call.0 == account;
+            let recent = table.calls.iter().rev().take_while(|call| call.2 + 3_600 > at).filter(own);
             if table.calls_an_hour.is_some_and(|most| recent.clone().count() >= most) {
                 let oldest = recent.last().map_or(at, |call| call.2);
                 let retry_at = now.saturating_add(seconds(oldest + 3_600 - at));
@@ -171,6 +174,10 @@ impl PageSource for Bank {
 
     fn calls_an_hour(&self) -> Option<usize> {
         self.with(|table| table.calls_an_hour)
+    }
+
+    fn counts_each_account(&self) -> bool {
+        self.with(|table| table.each)
     }
 
     fn now(&self) -> Timestamp {
@@ -523,6 +530,21 @@ async fn a_statement_without_end_leaves_the_others_their_calls() {
     let order: Vec<&str> = bank.with(|table| table.calls.iter().map(|call| call.0).collect());
     assert_eq!(order[..12], [A, A, A, A, A, B, A, A, A, A, A, B]);
     assert_eq!(order.iter().filter(|account| **account == B).count(), 4);
+}
+
+/// With the calls of an hour for all of them, a round of 50 accounts takes two hours.
+#[tokio::test(start_paused = true)]
+async fn accounts_with_calls_of_their_own_are_polled_as_often_as_one_alone() {
+    let bank = Bank::new(&[]);
+    let names: Vec<&'static str> = (1..=50).map(|number| &*format!("{number:015}").leak()).collect();
+    names.iter().for_each(|name| bank.list(name, &[&[1]]));
+    bank.with(|table| (table.calls_an_hour, table.each) = (Some(25), true));
+    let (poller, _) = poller(&bank, names.iter().map(|name| PolledAccount::new(id(name)).every(seconds(150))));
+    run_for(&poller, seconds(2 * 3_600)).await;
+    for name in names {
+        let calls = bank.times(name).len();
+        assert!((44..=50).contains(&calls), "{name}: {calls} calls in two hours");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -48,7 +48,7 @@ impl Exchange {
             return Ok(token);
         }
         // Another client that shares the cache may have made the call meanwhile.
-        let admitted = self.caller.admit().await?;
+        let admitted = self.caller.admit(&self.caller.pacer).await?;
         if admitted.waited
             && let Some(token) = self.find(before).await
         {
@@ -79,10 +79,10 @@ impl Exchange {
 
     /// A token for an assertion with another audience, which is not kept.
     pub(crate) async fn try_audience(&self, audience: Audience) -> Result<Token, TokenError> {
-        self.call(self.caller.admit().await?, &self.assertion.clone().with_audience(audience)).await
+        self.call(self.caller.admit(&self.caller.pacer).await?, &self.assertion.clone().with_audience(audience)).await
     }
 
-    async fn call(&self, admitted: Admitted<'_>, assertion: &AssertionBuilder) -> Result<Token, TokenError> {
+    async fn call(&self, admitted: Admitted, assertion: &AssertionBuilder) -> Result<Token, TokenError> {
         let asked_at = self.now();
         // Signed after waiting for the limit, so that its lifetime starts now. No two calls share an assertion.
         let assertion = self.sign(assertion, asked_at).await?;
@@ -171,13 +171,13 @@ impl Exchange {
         let description = error.as_ref().and_then(|error| error.error_description.as_deref()).map(excerpt);
         let code = error.map(|error| error.error);
         if status == StatusCode::TOO_MANY_REQUESTS {
-            let retry_at = self.caller.hold_refused(reply);
+            let retry_at = self.caller.hold_refused(&self.caller.pacer, reply);
             return Err(TokenError::TooManyCalls { retry_at, code, request_key });
         }
         let status = status.as_u16();
         let gateway = code.as_ref().and_then(|code| ErrorCode::gateway_status_of(code.as_str()));
         if reply.status.is_server_error() || gateway == Some(500) {
-            let retry_at = self.caller.hold(reply);
+            let retry_at = self.caller.hold(&self.caller.pacer, reply);
             return Err(TokenError::Unavailable { status, code, retry_at, request_key });
         }
         if is_error {

@@ -170,6 +170,31 @@ async fn limits_can_be_others_and_counters_can_be_shared() {
 }
 
 #[tokio::test]
+async fn each_account_has_the_limit_for_itself_where_the_service_counts_so() {
+    let (provider, _, clock) = Provider::client().await;
+    provider
+        .tokens([Reply::token(1, 36_000), Reply::token(2, 36_000)])
+        .statements((0..50).map(|_| Reply::page(0, None)));
+    let counters = Arc::new(MemoryCounters::default());
+    let client = provider.client_with(provider.options(&clock).limit_per_account(true).counters(counters.clone()));
+    let of = |account: &str| StatementRequest::new(&AccountId::parse(account).unwrap());
+    // The provider answers with one account's report, which is refused for the other.
+    for account in [ACCOUNT, "012003000000102"].map(of) {
+        for _ in 0..25 {
+            let page = client.statements().page(&account).await;
+            assert!(matches!(page, Ok(_) | Err(StatementError::Reply { .. })), "{page:?}");
+        }
+        let again = client.statements().page(&account).await;
+        assert!(matches!(again, Err(StatementError::HeldBack { .. })), "{again:?}");
+    }
+    // Another process counts on.
+    let client = provider.client_with(provider.options(&clock).limit_per_account(true).counters(counters));
+    let again = client.statements().page(&of("012003000000102")).await;
+    assert!(matches!(again, Err(StatementError::HeldBack { .. })), "{again:?}");
+    assert_eq!(provider.statement_calls().len(), 50);
+}
+
+#[tokio::test]
 async fn a_429_is_told_and_holds_the_next_call_back() {
     let (provider, client, clock) = Provider::client().await;
     provider.tokens([Reply::token(1, 3600)]);
