@@ -6,9 +6,8 @@ use rusqlite::OptionalExtension as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-/// How often the log is looked at, which is one call of the operating system: 0.4 % of a core, nearly all of it for
-/// waking up.
-const EVERY: Duration = Duration::from_millis(20);
+/// How often the log is looked at, which is one call of the operating system. Nearly all that it costs is waking up.
+const EVERY: Duration = Duration::from_millis(25);
 
 /// What was written less than this before may be written again without another time of modification.
 const SETTLES_AFTER: Duration = Duration::from_millis(50);
