@@ -61,7 +61,7 @@ macro_rules! over {
 pub(crate) async fn measure(curve: &Curve<'_>) {
     let (store, _folder) = crate::sqlite();
     over!(curve, "SQLite", store, store.clone());
-    if let Some(store) = crate::postgres("scale_callers").await {
+    if let Some((store, _)) = crate::postgres(curve, "scale_callers").await {
         over!(curve, "PostgreSQL", store, store.counters(CounterClock::Callers));
     }
     if let Ok(url) = std::env::var("BANKRAIL_REDIS") {

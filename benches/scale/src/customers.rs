@@ -50,8 +50,8 @@ pub(crate) async fn measure(curve: &Curve<'_>) {
     let key = SigningKey::generate(RsaSize::Rsa2048).unwrap().verifying_key();
     let (store, _folder) = crate::sqlite();
     over!(curve, "SQLite", key, store);
-    if let Some(store) = crate::postgres("scale_customers").await {
-        over!(curve, "PostgreSQL", key, store);
+    if let Some((store, shorter)) = crate::postgres(curve, "scale_customers").await {
+        over!(shorter, "PostgreSQL", key, store);
     }
 }
 

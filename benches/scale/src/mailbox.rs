@@ -19,8 +19,8 @@ const AT_ONCE: u64 = 256;
 pub(crate) async fn backlog(curve: &Curve<'_>) {
     let (store, _folder) = crate::sqlite();
     backlog_over(curve, "SQLite", Arc::new(store.outbox())).await;
-    if let Some(store) = crate::postgres("scale_backlog").await {
-        backlog_over(curve, "PostgreSQL", Arc::new(store.outbox())).await;
+    if let Some((store, shorter)) = crate::postgres(curve, "scale_backlog").await {
+        backlog_over(&shorter, "PostgreSQL", Arc::new(store.outbox())).await;
     }
 }
 
@@ -56,7 +56,7 @@ async fn backlog_over(curve: &Curve<'_>, name: &str, outbox: Arc<impl Outbox + O
 pub(crate) async fn endpoints(curve: &Curve<'_>) {
     let (store, _folder) = crate::sqlite();
     endpoints_over(curve, "SQLite", Arc::new(store.outbox())).await;
-    if let Some(store) = crate::postgres("scale_endpoints").await {
+    if let Some((store, _)) = crate::postgres(curve, "scale_endpoints").await {
         endpoints_over(curve, "PostgreSQL", Arc::new(store.outbox())).await;
     }
 }
@@ -86,8 +86,8 @@ async fn endpoints_over(curve: &Curve<'_>, name: &str, outbox: Arc<impl Outbox +
 pub(crate) async fn receipts(curve: &Curve<'_>) {
     let (store, _folder) = crate::sqlite();
     receipts_over(curve, "SQLite", Arc::new(store.inbox())).await;
-    if let Some(store) = crate::postgres("scale_receipts").await {
-        receipts_over(curve, "PostgreSQL", Arc::new(store.inbox())).await;
+    if let Some((store, shorter)) = crate::postgres(curve, "scale_receipts").await {
+        receipts_over(&shorter, "PostgreSQL", Arc::new(store.inbox())).await;
     }
 }
 

@@ -95,12 +95,15 @@ fn sqlite() -> (SqliteStore, TempDir) {
 }
 
 /// A new schema of the PostgreSQL that the environment names.
-async fn postgres(schema: &str) -> Option<PostgresStore> {
+///
+/// It takes some 300 µs for each row of a large table, one after the other, so its curves end a power of ten earlier.
+async fn postgres<'a>(curve: &Curve<'a>, schema: &str) -> Option<(PostgresStore, Curve<'a>)> {
     let config = std::env::var("BANKRAIL_POSTGRES").ok()?;
     let (client, connection) = bankrail_stores::postgres::tokio_postgres::connect(&config, NoTls).await.unwrap();
     tokio::spawn(connection);
     let renew = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
     client.batch_execute(&renew).await.unwrap();
     let config = format!("{config} options='-c search_path={schema}'");
-    Some(PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await.unwrap())
+    let shorter = Curve { name: curve.name, most: (curve.most / 10).max(10) };
+    Some((PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await.unwrap(), shorter))
 }

@@ -51,8 +51,8 @@ macro_rules! over {
 pub(crate) async fn measure(curve: &Curve<'_>) {
     let (store, _folder) = crate::sqlite();
     over!(curve, "SQLite", store);
-    if let Some(store) = crate::postgres("scale_statements").await {
-        over!(curve, "PostgreSQL", store);
+    if let Some((store, shorter)) = crate::postgres(curve, "scale_statements").await {
+        over!(shorter, "PostgreSQL", store);
     }
 }
 
