@@ -26,8 +26,9 @@ use bankrail_statement::AccountId;
 use bankrail_stores::postgres::{InTransaction, PostgresStore};
 #[cfg(feature = "sqlite")]
 use bankrail_stores::sqlite::{SqliteStore, Transaction};
-use bankrail_values::{Date, Money, StoreError, StoreErrorKind, StoreFuture};
+use bankrail_values::{Clock as _, Date, Money, StoreError, StoreErrorKind, StoreFuture, SystemClock};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A [`Ledger`] in a SQLite file, beside the other records of a [`SqliteStore`].
 #[cfg(feature = "sqlite")]
@@ -164,8 +165,12 @@ impl<S: Engine> SqlLedger<S> {
     ///   waits for long. What a failure leaves is deleted with the next call.
     ///
     /// # Errors
-    /// [`StoreError`] if the store fails.
+    /// [`StoreError`] if the store fails; of the kind [`StoreErrorKind::Conflict`] if `day` comes after tomorrow (UTC),
+    /// and then nothing is changed.
     pub async fn forget_before(&self, day: Date) -> Result<u64, StoreError> {
+        if day > SystemClock.now().saturating_add(Duration::from_secs(86_400)).date() {
+            return Err(StoreError::new(StoreErrorKind::Conflict, "expected a day that is not in the future"));
+        }
         forget::before(&self.store, day).await
     }
 

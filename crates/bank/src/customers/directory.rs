@@ -197,8 +197,9 @@ impl<S: Engine> SqlDirectory<S> {
             let known = Cache::of(&cache).book.clone();
             let book = match known {
                 Some((at, book)) if at == last => return Ok(book),
-                Some((at, book)) => update(connection, &book, at).await?,
-                None => whole(connection).await?,
+                Some((at, book)) if at < last => update(connection, &book, at).await?,
+                // The database may have lost changes: a backup was restored, or a standby without them took over.
+                _ => whole(connection).await?,
             };
             let book = Arc::new(book);
             Cache::of(&cache).book = Some((last, Arc::clone(&book)));

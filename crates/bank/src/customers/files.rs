@@ -66,12 +66,14 @@ impl Files {
         self.stamps.insert(path.to_owned(), Some(stamp));
         let mut text = Zeroizing::new(String::new());
         let read = file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text);
-        let read = read.map_err(|error| error.to_string())? as u64;
+        // Neither what the system refuses now nor the size of other files is seen in the file's stamp.
+        let read = read.inspect_err(|_| self.unsettled = true).map_err(|error| error.to_string())? as u64;
         if read > MAX_FILE_BYTES {
             return Err(format!("expected at most {MAX_FILE_BYTES} bytes, found more"));
         }
         self.bytes = self.bytes.saturating_add(read);
         if self.before.saturating_add(self.bytes) > MAX_TOTAL_BYTES {
+            self.unsettled = true;
             return Err(format!("expected at most {MAX_TOTAL_BYTES} bytes in all files, found more"));
         }
         Ok(text)
@@ -87,6 +89,11 @@ impl Files {
     /// The files with secrets that every user of the machine may read.
     pub(super) fn exposed(&self) -> impl Iterator<Item = &PathBuf> {
         self.exposed.iter()
+    }
+
+    /// Takes them for changed.
+    pub(super) fn distrust(&mut self) {
+        self.unsettled = true;
     }
 
     /// Whether any of the files may have changed since it was read.
@@ -129,12 +136,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, vec![b'#'; usize::try_from(MAX_FILE_BYTES).unwrap()]).unwrap();
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
         let mut files = Files::default();
         for _ in 0..MAX_TOTAL_BYTES / MAX_FILE_BYTES {
             assert!(files.read(&path).is_ok());
         }
         let error = files.read(&path).unwrap_err();
         assert_eq!(error, "expected at most 67108864 bytes in all files, found more");
+        assert!(files.may_have_changed(), "whenever the others are smaller");
     }
 
     /// Written again within the resolution of its time of modification, with the same length.

@@ -57,8 +57,9 @@ use tokio::time::Instant;
 ///   with a fault changes nothing: the customers stay as they were, each fault is logged with file and line, and
 ///   [`CustomerFolder::rejected`] has all of them.
 /// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after it. No task needs to
-///   run: the first lookup after the interval looks whether a file has come, gone or changed, and reads those that have,
-///   by their times, lengths and numbers. To change several files at once, write them elsewhere and rename the folder.
+///   run: the first lookup after the interval looks whether a file has come, gone or changed, and reads those that
+///   have, by their times, lengths and numbers. To change several files at once, write them elsewhere and rename the
+///   folder.
 /// - The id of an endpoint is never given to another customer: messages to it that are still in the outbox would be
 ///   delivered to the new one.
 /// - API keys are stored as hashes only. A file with the API key of an endpoint holds a secret: it is logged if all
@@ -147,6 +148,9 @@ impl CustomerFolder {
         let folder = self.clone();
         // Goes on if this future is dropped, and then takes effect too.
         let looking = tokio::task::spawn_blocking(move || {
+            if forced {
+                loaded.distrust();
+            }
             if forced || loaded.may_have_changed(&folder.0.path) {
                 folder.accept(loaded.load(&folder.0.path, &folder.0.options));
             }

@@ -70,7 +70,9 @@ bankrail_values::options! {
         /// Default: 25 an hour.
         pub(super) statement_limits: Policy = default_limits(CallType::Statement),
         /// Whether the service counts statement calls for each account instead of for the customer: each account has
-        /// [`ClientOptions::statement_limits`] of its own. Default: no (Default: "Limits").
+        /// [`ClientOptions::statement_limits`] of its own. What a failure asks to wait (`Retry-After`) then holds back
+        /// the calls of that account only, and a poller whose call waits for one account does not poll the others
+        /// meanwhile ([`Pacing::Fail`](crate::Pacing::Fail) lets it go on). Default: no (Default: "Limits").
         pub(super) limit_per_account: bool = false,
         /// Counters in a store, for a customer that calls from more than one process, or whose process may be restarted
         /// within an hour. Default: the client's own counters in memory, so that a client that is made anew counts from

@@ -75,7 +75,8 @@ impl Database {
         let connection = Guarded::new(connection).map_err(failed)?;
         spawn(shown, "bankrail-write", move || write_loop(&connection, writes, gather))?;
         Ok(Self {
-            path: path.map(Path::to_owned),
+            // SQLite's log is beside the file itself, not beside a link to it.
+            path: path.map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())),
             #[cfg(feature = "mailbox")]
             told: (-1).into(),
             writer,
@@ -91,15 +92,19 @@ impl Database {
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.write_shared(move |connection| work(connection).map(Outcome::Keep)).await
+        send(&self.writer, move |connection| work(connection).map(Outcome::Keep), false).await
     }
 
-    /// As [`Database::write`], for work that may be undone with an answer that is not an error of the store.
+    /// As [`Database::write`], for the caller's work, which may be undone with an answer that is not an error of the
+    /// store.
     pub(super) async fn write_shared<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<Outcome<T>, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
-        send(&self.writer, work, false).await
+        let answer = send(&self.writer, work, false).await;
+        #[cfg(feature = "webhook")]
+        self.committed.notify_waiters();
+        answer
     }
 
     /// As [`Database::write`], in a transaction of its own, for the caller's work, which may be undone with an answer
@@ -114,7 +119,7 @@ impl Database {
         answer
     }
 
-    /// Ready after the next [`Database::write_alone`].
+    /// Ready after the next [`Database::write_alone`] or [`Database::write_shared`].
     #[cfg(feature = "webhook")]
     pub(super) fn committed(&self) -> impl Future<Output = ()> {
         self.committed.notified()
@@ -358,10 +363,14 @@ where
     }
 
     fn settle(self: Box<Self>, failure: Option<&BatchError>) {
+        let failed = |failure: &BatchError| Err(StoreError::new(failure.kind, failure.clone()));
         let answer = match (self.outcome, failure) {
+            (Some(Err(fault @ Fault::Sql(_))), _) => Err(fault.into()),
+            // It may be refused for what others of the transaction had written, and that is undone.
+            (Some(_), Some(failure)) if !self.alone => failed(failure),
             (Some(Err(fault)), _) => Err(fault.into()),
             (Some(Ok(Outcome::Undo(value))), _) => Ok(value),
-            (_, Some(failure)) => Err(StoreError::new(failure.kind, failure.clone())),
+            (_, Some(failure)) => failed(failure),
             (Some(Ok(Outcome::Keep(value))), None) => Ok(value),
             (None, None) => Err(StoreError::new(StoreErrorKind::Unavailable, "the operation panicked and was undone")),
         };
@@ -427,6 +436,9 @@ fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Box<dyn Job>>>
 struct Guarded {
     connection: Connection,
     working: Arc<AtomicBool>,
+    /// Whether the transaction was rolled back while work ran. Work that begins another one would otherwise hide that
+    /// what ran before it is gone.
+    rolled_back: Arc<AtomicBool>,
 }
 
 impl Guarded {
@@ -435,14 +447,18 @@ impl Guarded {
         let refuses = working.clone();
         // A refused commit becomes a rollback.
         connection.commit_hook(Some(move || refuses.load(Ordering::Relaxed)))?;
-        Ok(Self { connection, working })
+        let rolled_back = Arc::new(AtomicBool::new(false));
+        let notes = rolled_back.clone();
+        connection.rollback_hook(Some(move || notes.store(true, Ordering::Relaxed)))?;
+        Ok(Self { connection, working, rolled_back })
     }
 
     fn run(&self, job: &mut dyn Job) -> bool {
         self.working.store(true, Ordering::Relaxed);
+        self.rolled_back.store(false, Ordering::Relaxed);
         let keep = job.run(&self.connection);
         self.working.store(false, Ordering::Relaxed);
-        keep
+        keep && !self.rolled_back.load(Ordering::Relaxed)
     }
 }
 

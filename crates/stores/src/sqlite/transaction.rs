@@ -67,8 +67,10 @@ impl SqliteStore {
     /// As [`SqliteStore::transaction`], in a transaction that other writes may share, so that callers at the same time
     /// wait for one commit together ([`SqliteOptions::gather`](super::SqliteOptions::gather)).
     ///
-    /// If other work in the transaction is undone, `work` runs again on the state before it. So its only effects must be
-    /// those on the database.
+    /// - If other work in the transaction is undone, `work` runs again on the state before it. So its only effects must
+    ///   be those on the database.
+    /// - A transaction that cannot be committed fails for all who share it. So work whose commit may be refused, as by
+    ///   a deferred constraint, belongs in [`SqliteStore::transaction`].
     ///
     /// # Errors
     /// As [`SqliteStore::transaction`]. After an error of `work` nothing of it stays, and what shares the transaction

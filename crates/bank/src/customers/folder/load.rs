@@ -30,6 +30,11 @@ struct Read {
 }
 
 impl Loaded {
+    /// Lets the next reading read all files.
+    pub(super) fn distrust(&mut self) {
+        self.customers.values_mut().for_each(|read| read.files.distrust());
+    }
+
     /// Whether a file may have come, gone or changed since the last reading.
     pub(super) fn may_have_changed(&self, folder: &Path) -> bool {
         list(folder).ok() != self.names || self.customers.values().any(|read| read.files.may_have_changed())

@@ -232,7 +232,29 @@ async fn a_change_leaves_the_other_records_as_they_are<E: Engine>() {
     assert_eq!((same, after.len(), after.get(&code("GAMMA"))), (true, 3, None));
 }
 
+/// A backup was restored, or a standby without the last changes took over.
+async fn changes_that_the_database_has_lost_are_lost<E: Engine>() {
+    let engine = E::new().await;
+    let directory = directory(&engine, &clock());
+    let api_keys = async || {
+        let customers = directory.customers().await.unwrap();
+        let keys: Vec<usize> = customers.records().map(|record| record.api_keys.len()).collect();
+        keys
+    };
+    directory.put(record("ACME", &["a"], "")).await.unwrap();
+    assert_eq!(api_keys().await, [1]);
+    directory.put(record("ACME", &["a", "b"], "")).await.unwrap();
+    assert_eq!(api_keys().await, [2]);
+    let lost =
+        "DELETE FROM bankrail_customer_api_key WHERE hash <> (SELECT hash FROM bankrail_customer_api_key LIMIT 1)";
+    assert_eq!(engine.change(lost).await, 1);
+    engine.change("UPDATE bankrail_customer SET change = change - 1").await;
+    engine.change("UPDATE bankrail_customer_change SET last = last - 1").await;
+    assert_eq!(api_keys().await, [1]);
+}
+
 over_both! {
+    changes_that_the_database_has_lost_are_lost,
     the_suite,
     a_change_leaves_the_other_records_as_they_are,
     records_are_stored_whole_and_replaced_whole,

@@ -5,6 +5,7 @@ use crate::engines::{Books, Engine, Postgres, Sqlite, over_both};
 use bankrail_bank::{BookError, Booked, Booking, BookingKind};
 use bankrail_service::LedgerAnswer;
 use bankrail_statement::{AccountId, SortOrder};
+use bankrail_values::StoreErrorKind;
 
 const OLD: u32 = 1100;
 
@@ -32,6 +33,9 @@ async fn walks_of_forgotten_days_end_and_nothing_else_changes<E: Engine>() {
     ledger.book(&other, &old(0)).await.unwrap();
     let before = (ledger.account(&account()).await.unwrap(), ledger.balance(&other).await.unwrap());
 
+    // A mistyped year.
+    let future = ledger.forget_before(day("9021-07-28")).await.unwrap_err();
+    assert_eq!(future.kind(), StoreErrorKind::Conflict);
     assert_eq!(ledger.forget_before(day("2021-07-28")).await.unwrap(), u64::from(OLD / 2) + 1, "of both accounts");
     let next = page(&ledger, day("2021-07-28"), SortOrder::Backward, 10, first.next.clone()).await;
     assert!(matches!(next, LedgerAnswer::Page(page) if page.entries.len() == 10), "a day that is kept");

@@ -68,6 +68,34 @@ async fn work_that_shares_a_transaction_is_kept_or_undone_alone() {
     assert_eq!(rows(&store).await, 29);
 }
 
+/// What shares a transaction that is not committed is answered so, also what was refused in it: for what others had
+/// written.
+#[tokio::test]
+async fn a_refusal_does_not_outlive_what_it_was_for() {
+    let engine = sqlite_file();
+    let store = &engine.store;
+    let tables = "CREATE TABLE mine (x INTEGER PRIMARY KEY) STRICT;
+        CREATE TABLE other (x INTEGER REFERENCES mine DEFERRABLE INITIALLY DEFERRED) STRICT";
+    store.transaction(|t| t.connection().execute_batch(tables)).await.unwrap();
+    let insert = |t: &Transaction<'_>| t.connection().execute("INSERT INTO mine VALUES (1)", []).map(drop);
+    for breaks in ["INSERT INTO other VALUES (9)", "ROLLBACK; BEGIN"] {
+        // While it runs, the others come together.
+        let busy = store.transaction(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            Ok::<_, rusqlite::Error>(())
+        });
+        let first = store.shared_transaction(insert);
+        let second = store.shared_transaction(insert);
+        let third = store.shared_transaction(move |t| t.connection().execute_batch(breaks));
+        let (busy, first, second, third) = tokio::join!(busy, first, second, third);
+        busy.unwrap();
+        assert!(matches!(first, Err(TransactionError::Store(_))), "{breaks}: {first:?}");
+        assert!(matches!(second, Err(TransactionError::Store(_))), "{breaks}: {second:?}");
+        assert!(matches!(third, Err(TransactionError::Store(_))), "{breaks}: {third:?}");
+        assert_eq!(rows(store).await, 0);
+    }
+}
+
 #[tokio::test]
 async fn an_effect_is_committed_with_its_message_and_only_once() {
     let engine = sqlite_file();
