@@ -113,8 +113,11 @@ async fn an_idle_worker_is_told_of_messages_and_of_no_other_writes() {
     use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
     use std::time::Duration;
     let folder = tempfile::tempdir().unwrap();
-    let open = || SqliteStore::open(folder.path().join("bank.db"), SqliteOptions::new()).unwrap();
-    let (here, elsewhere) = (open(), open());
+    let open = |name| SqliteStore::open(folder.path().join(name), SqliteOptions::new()).unwrap();
+    let elsewhere = open("bank.db");
+    // The log is beside the file, not beside the link to it.
+    std::os::unix::fs::symlink("bank.db", folder.path().join("link.db")).unwrap();
+    let here = open("link.db");
     let outbox = here.outbox();
     let told = async || tokio::time::timeout(Duration::from_millis(300), outbox.changed()).await.is_ok();
     assert!(told().await, "what came before the first call");
@@ -122,7 +125,10 @@ async fn an_idle_worker_is_told_of_messages_and_of_no_other_writes() {
         assert!(!told().await);
         assert!(elsewhere.claim(ReplayKey::new([number; 32], at(9)), at(1)).await.unwrap());
         assert!(!told().await, "no message was stored");
-        elsewhere.outbox().enqueue(&outgoing("acme", number.into()), at(1)).await.unwrap();
-        assert!(told().await);
+        let enqueue = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            elsewhere.outbox().enqueue(&outgoing("acme", number.into()), at(1)).await.unwrap();
+        };
+        assert!(tokio::join!(told(), enqueue).0, "while it waits");
     }
 }
