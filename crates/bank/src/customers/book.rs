@@ -5,7 +5,7 @@ use super::{ApiKeyRecord, CustomerRecord, CustomersError};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Customer};
 use bankrail_values::Timestamp;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// All customers at one moment, validated together:
@@ -44,38 +44,12 @@ impl CustomerBook {
         book
     }
 
-    /// The book with other customers added or replaced. The records that stay are shared.
-    pub(super) fn with(&self, others: Self) -> Self {
-        let mut book = self.clone();
-        // First what is replaced, because another may have taken it over.
-        others.records.keys().for_each(|code| book.remove(code));
-        others.records.into_values().for_each(|record| book.add(record));
-        book
-    }
-
-    /// Removes all customers but these.
-    pub(super) fn retain(&mut self, codes: &BTreeSet<CustomerCode>) {
-        let gone: Vec<CustomerCode> = self.records.keys().filter(|code| !codes.contains(*code)).cloned().collect();
-        gone.iter().for_each(|code| self.remove(code));
-    }
-
     fn add(&mut self, record: Arc<CustomerRecord>) {
         let customer = Arc::new(record.customer.clone());
         for key in &record.api_keys {
             self.by_api_key.insert(key.hash(), (key.clone(), Arc::clone(&customer)));
         }
         self.records.insert(record.customer.code.clone(), record);
-    }
-
-    fn remove(&mut self, code: &CustomerCode) {
-        let Some(record) = self.records.remove(code) else { return };
-        for key in &record.api_keys {
-            let hash = key.hash();
-            // Unless another customer has taken the key over.
-            if self.by_api_key.get(&hash).is_some_and(|(_, owner)| owner.code == *code) {
-                self.by_api_key.remove(&hash);
-            }
-        }
     }
 
     /// The customer to whom this API key was given, if the key is valid at `now`.
@@ -101,6 +75,36 @@ impl CustomerBook {
         len: usize = self.records.len();
         /// Whether there is no customer.
         is_empty: bool = self.records.is_empty();
+    }
+}
+
+/// For directories that read what has changed.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+impl CustomerBook {
+    /// The book with other customers added or replaced. The records that stay are shared.
+    pub(super) fn with(&self, others: Self) -> Self {
+        let mut book = self.clone();
+        // First what is replaced, because another may have taken it over.
+        others.records.keys().for_each(|code| book.remove(code));
+        others.records.into_values().for_each(|record| book.add(record));
+        book
+    }
+
+    /// Removes all customers but these.
+    pub(super) fn retain(&mut self, codes: &std::collections::BTreeSet<CustomerCode>) {
+        let gone: Vec<CustomerCode> = self.records.keys().filter(|code| !codes.contains(*code)).cloned().collect();
+        gone.iter().for_each(|code| self.remove(code));
+    }
+
+    fn remove(&mut self, code: &CustomerCode) {
+        let Some(record) = self.records.remove(code) else { return };
+        for key in &record.api_keys {
+            let hash = key.hash();
+            // Unless another customer has taken the key over.
+            if self.by_api_key.get(&hash).is_some_and(|(_, owner)| owner.code == *code) {
+                self.by_api_key.remove(&hash);
+            }
+        }
     }
 }
 
