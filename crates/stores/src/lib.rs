@@ -18,7 +18,7 @@ mod cached;
 #[cfg(all(feature = "rate-limit", any(feature = "postgres", feature = "redis")))]
 mod clock;
 #[cfg(any(feature = "sqlite", feature = "postgres", all(feature = "redis", feature = "mailbox")))]
-#[allow(dead_code, unused_imports, reason = "not used with every feature")]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "not used with every feature")]
 mod columns;
 #[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
 mod counts;
