@@ -209,8 +209,8 @@ impl<S: Engine> SqlDirectory<S> {
     }
 }
 
-/// The book with those customers that have changed after a change. What they have in common with others was validated
-/// when they were stored.
+/// The book, with those customers read anew whose last change comes after this one. What they have in common with
+/// others was validated when they were stored.
 async fn update(connection: &impl Sql, book: &CustomerBook, after: i64) -> Result<CustomerBook, StoreError> {
     let changed = read::changed_after(connection, after, FEW + 1).await?;
     if changed.len() > FEW {

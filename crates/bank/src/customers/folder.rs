@@ -113,7 +113,7 @@ impl CustomerFolder {
         rejected: Option<Arc<CustomersError>> = self.state().rejected;
     }
 
-    /// Reads the files that have changed now, whatever the interval.
+    /// Reads all files now, whatever the interval.
     ///
     /// # Errors
     /// [`CustomersError`] with all faults of all files. The customers then stay as they were.

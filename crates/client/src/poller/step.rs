@@ -151,10 +151,9 @@ impl Poller {
                 match poll.committed(commit) {
                     Ok(PollStep::Fetch) => {
                         let calls = self.0.source.calls_an_hour();
-                        let part = calls.map(|calls| match self.0.source.counts_each_account() {
-                            true => calls,
-                            false => self.0.board.part(index, calls, &self.0.accounts),
-                        });
+                        let each = self.0.source.counts_each_account();
+                        let part = |calls| if each { calls } else { self.0.board.part(index, calls, &self.0.accounts) };
+                        let part = calls.map(part);
                         self.0.board.change(index, |row| row.goes_on(now, part));
                     }
                     Ok(PollStep::Complete { full }) => self.completed(index, &poll, full, polled.every),

@@ -160,8 +160,8 @@ impl PostgresStore {
         tokio::time::timeout(self.shared.timeout, self.run_alone(READ, None, work)).await.map_err(late)?
     }
 
-    /// Runs `work` as [`PostgresStore::transaction`] does, where it takes longer than an operation: the maximum duration
-    /// holds for each statement. Locks are kept until its end.
+    /// Runs `work` as [`PostgresStore::transaction`] does, where it takes longer than an operation: the maximum
+    /// duration holds for each statement. Locks are kept until its end.
     ///
     /// # Errors
     /// The error of `work`, or that of the store as one of the work.

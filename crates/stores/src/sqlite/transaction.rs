@@ -57,10 +57,7 @@ impl SqliteStore {
         T: Send + 'static,
         E: Send + 'static,
     {
-        let run = move |connection: &Connection| -> Result<_, Fault> {
-            let done = work(&Transaction::on(connection));
-            Ok(if done.is_ok() { Outcome::Keep(done) } else { Outcome::Undo(done) })
-        };
+        let run = move |connection: &Connection| Ok(kept_if_ok(work(&Transaction::on(connection))));
         self.database.write_alone(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
     }
 
@@ -83,10 +80,7 @@ impl SqliteStore {
         T: Send + 'static,
         E: Send + 'static,
     {
-        let run = move |connection: &Connection| -> Result<_, Fault> {
-            let done = work(&Transaction::on(connection));
-            Ok(if done.is_ok() { Outcome::Keep(done) } else { Outcome::Undo(done) })
-        };
+        let run = move |connection: &Connection| Ok(kept_if_ok(work(&Transaction::on(connection))));
         self.database.write_shared(run).await.map_err(TransactionError::Store)?.map_err(TransactionError::Undone)
     }
 
@@ -108,8 +102,12 @@ impl SqliteStore {
     }
 }
 
-/// An open transaction of [`SqliteStore::transaction`], of an inbox (feature `mailbox`) or of a page of seen entries
-/// (feature `statement`).
+fn kept_if_ok<T, E>(done: Result<T, E>) -> Outcome<Result<T, E>> {
+    if done.is_ok() { Outcome::Keep(done) } else { Outcome::Undo(done) }
+}
+
+/// An open transaction of [`SqliteStore::transaction`] or [`SqliteStore::shared_transaction`], of an inbox (feature
+/// `mailbox`) or of a page of seen entries (feature `statement`).
 #[derive(Debug)]
 pub struct Transaction<'a> {
     connection: &'a Connection,

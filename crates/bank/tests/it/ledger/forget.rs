@@ -84,8 +84,8 @@ async fn a_day_that_is_partly_deleted_is_gone() {
     assert_eq!(ledger.forget_before(today()).await.unwrap(), u64::from(OLD) - 1000);
 }
 
-/// No transaction deletes many, and none of them waits for a booking that is not committed on another account, nor makes
-/// a booking wait.
+/// No transaction deletes many, and none of them waits for a booking that is not committed on another account, nor
+/// makes a booking wait.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn forgetting_locks_little_on_postgresql() {

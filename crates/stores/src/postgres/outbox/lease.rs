@@ -192,13 +192,13 @@ async fn candidates(
     let enough = usize::try_from(request.limit).unwrap_or(usize::MAX);
     let (mut left, mut count, mut of_first_turn) = (&*probes, slow.len().saturating_add(enough), 0);
     while !left.is_empty() {
-        let (now_probed, later) = left.split_at(count.min(left.len()));
-        let rows = Probe::run(session, FREE, now_probed, now).await?;
+        let (next, later) = left.split_at(count.min(left.len()));
+        let rows = Probe::run(session, FREE, next, now).await?;
         for row in &rows {
             let mark = Mark { due: get(row, "due")?, entry: get(row, "entry")? };
             free.entry(get(row, "name")?).or_default().push(mark);
         }
-        for Probe { endpoint, .. } in now_probed {
+        for Probe { endpoint, .. } in next {
             if !free.contains_key(endpoint) {
                 // Nothing due is left at this mark.
                 marks.touch(endpoint);
