@@ -51,6 +51,8 @@
 //! api_key = "…"
 //! decryption_key = "decryption.pem"
 //! provider_keys = "bank-keys"
+//! # The proxies that connections come through, if not directly:
+//! trusted_proxies = ["10.0.0.0/24"]
 //! ```
 //!
 //! # Keys that do not belong together
@@ -74,6 +76,7 @@ pub use error::ConnectionError;
 
 use crate::secret_file;
 use bankrail_client_assertion::CustomerCode;
+use bankrail_http::serve::IpNet;
 use bankrail_statement::AccountId;
 use bankrail_values::SecretString;
 use serde::{Deserialize, Serialize};
@@ -150,6 +153,11 @@ pub struct ReceiverConnection {
     /// The public keys that the provider signs with: a file (PEM, JWK, JWK set) or a folder of files, as
     /// [`KeyFolder`](crate::receivers::keys::KeyFolder) reads them. They may be replaced while a program runs.
     pub provider_keys: PathBuf,
+    /// The networks of proxies that connections come through
+    /// ([`ServerOptions::trusted_proxies`](bankrail_http::serve::ServerOptions::trusted_proxies)): without them, at
+    /// most 256 connections come from one address.
+    #[serde(default, with = "text::values", skip_serializing_if = "Vec::is_empty")]
+    pub trusted_proxies: Vec<IpNet>,
 }
 
 impl Connection {
@@ -240,6 +248,7 @@ impl ReceiverConnection {
             api_key,
             decryption_key: "decryption.pem".into(),
             provider_keys: "provider.jwks.json".into(),
+            trusted_proxies: Vec::new(),
         }
     }
 }

@@ -17,7 +17,7 @@ use bankrail::bank::{
 use bankrail::client_assertion::token::TokenStore;
 use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
 use bankrail::http::operations::{Operations, OperationsOptions, Prometheus};
-use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
+use bankrail::http::serve::{CertificateFiles, IpNet, Server, ServerOptions, Shutdown};
 use bankrail::jose::SigningKey;
 use bankrail::mailbox::OutboxStore;
 use bankrail::rate_limit::{CounterStore, Limiter, Limits};
@@ -30,7 +30,7 @@ use bankrail::service::{CursorSecret, Ledger, Provider, ProviderOptions};
 use bankrail::stores::postgres::{PostgresOptions, PostgresStore, tokio_postgres::NoTls};
 use bankrail::stores::redis::{RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
-use bankrail::values::{Clock, HyphenatedUuid, MainError, SystemClock};
+use bankrail::values::{Clock, Date, HyphenatedUuid, MainError, SystemClock};
 use bankrail::webhook::{DeliveryHeaders, Message, MessageKind};
 use clap::{Parser, Subcommand};
 use std::fs::{self, File};
@@ -48,6 +48,10 @@ struct Arguments {
     /// Keep ledger, customers and messages to deliver in this PostgreSQL: `host=… dbname=…`.
     #[arg(long)]
     postgres: Option<String>,
+    /// PostgreSQL is behind a pooler that gives each transaction another session, as PgBouncer with
+    /// `pool_mode = transaction`.
+    #[arg(long, requires = "postgres")]
+    transaction_pooling: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -69,11 +73,16 @@ enum Command {
         /// Trust these certificate authorities of customers' receivers, not those of the system.
         #[arg(long)]
         roots: Option<PathBuf>,
+        /// A network of proxies that customers' connections come through, such as `10.0.0.0/24`; once for each.
+        #[arg(long)]
+        trusted_proxy: Vec<IpNet>,
     },
     /// Makes the customers in PostgreSQL those of the folder.
     Customers,
     /// Books the rows of a CSV file.
     Book { file: PathBuf },
+    /// Deletes the entries of the booking days before this one, while instances serve.
+    ForgetBefore { day: String },
     /// Delivers the message in a file to a customer's endpoint.
     Send { endpoint: String, kind: String, file: PathBuf },
 }
@@ -81,11 +90,14 @@ enum Command {
 #[tokio::main]
 async fn main() -> Result<(), MainError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let Arguments { folder, postgres, command } = Arguments::parse();
+    let Arguments { folder, postgres, transaction_pooling, command } = Arguments::parse();
     let sqlite = || SqliteStore::open(folder.join("provider.sqlite"), SqliteOptions::new());
     let customers = || CustomerFolder::open(folder.join("customers"), CustomerFolderOptions::new());
     let store = match postgres {
-        Some(config) => Store::Postgres(PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await?),
+        Some(config) => {
+            let options = PostgresOptions::new().transaction_pooling(transaction_pooling);
+            Store::Postgres(PostgresStore::connect(&config, NoTls, options).await?)
+        }
         None => Store::Sqlite(sqlite()?),
     };
     match command {
@@ -108,6 +120,14 @@ async fn main() -> Result<(), MainError> {
             };
             println!("{} booked, {} booked before", loaded.booked, loaded.already);
         }
+        Command::ForgetBefore { day } => {
+            let day = Date::parse(&day)?;
+            let forgotten = match store {
+                Store::Sqlite(store) => SqliteLedger::new(store).forget_before(day).await?,
+                Store::Postgres(store) => PostgresLedger::new(store).forget_before(day).await?,
+            };
+            println!("{forgotten} entries forgotten");
+        }
         Command::Send { endpoint, kind, file } => {
             let kind = MessageKind::from_name(&kind).ok_or("expected the kind of a message, such as query")?;
             let message = Message::from_json(kind, &read(&file)?)?.message;
@@ -115,7 +135,7 @@ async fn main() -> Result<(), MainError> {
             headers.request_key = kind.answers_a_request().then(HyphenatedUuid::random);
             store.outbox().enqueue(&message.outgoing(endpoint.parse()?, &headers)?, SystemClock.now()).await?;
         }
-        Command::Serve { issuer, listen, operations, valkey, roots } => {
+        Command::Serve { issuer, listen, operations, valkey, roots, trusted_proxy } => {
             // What is on this machine alone: all, or what no server keeps.
             let local = match (&store, &valkey) {
                 (Store::Sqlite(store), _) => Some(store.clone()),
@@ -166,7 +186,8 @@ async fn main() -> Result<(), MainError> {
 
             let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
             let (listener, tls) = (TcpListener::bind(listen).await?, certificate.server_config()?);
-            let server = Server::new(listener, tls, provider.router(), ServerOptions::new());
+            let options = ServerOptions::new().trusted_proxies(&trusted_proxy);
+            let server = Server::new(listener, tls, provider.router(), options);
             let mut health =
                 OperationsOptions::new().prometheus(Prometheus::install()?).not_ready_from(shutdown.clone().wanted());
             if let Some(local) = local.clone() {

@@ -82,12 +82,15 @@ impl Connection {
 
     /// A server that listens at the address of the receivers, with their certificate. It serves their
     /// [router](Receivers::router), or whatever the caller makes of it. The certificate is read again once a minute,
-    /// until the runtime ends.
+    /// until the runtime ends. [`ReceiverConnection::trusted_proxies`] replaces those of the options, if there are any.
     ///
     /// # Errors
     /// [`ConnectionError`] if the connection has no receivers, the certificate cannot be used, or the address is taken.
-    pub async fn server<S>(&self, service: S, options: ServerOptions) -> Result<Server<S>, ConnectionError> {
+    pub async fn server<S>(&self, service: S, mut options: ServerOptions) -> Result<Server<S>, ConnectionError> {
         let own = self.needed_receivers()?;
+        if !own.trusted_proxies.is_empty() {
+            options = options.trusted_proxies(&own.trusted_proxies);
+        }
         let unusable = |source| ConnectionError::Certificate {
             certificate: own.certificate.clone(),
             certificate_key: own.certificate_key.clone(),

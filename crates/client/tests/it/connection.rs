@@ -13,6 +13,8 @@ use bankrail_webhook::MessageKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 const WHOLE: &str = r#"
 base_url = "https://bank.example"
@@ -108,6 +110,7 @@ fn an_error_of_the_file_names_file_line_and_member_and_no_secret() {
         ("\"our-key\"", "[12345678]", "line 12: api_key: expected an API key in quotation marks"),
         ("\"the-secret\"", "\"the-secret", "line 4: api_key: "),
         ("\"127.0.0.1:0\"", "\"localhost\"", "line 9: listen: invalid socket address"),
+        ("[receivers]", "[receivers]\ntrusted_proxies = [\"10.0.0.0/33\"]", "line 9: trusted_proxies: invalid IP"),
     ] {
         home.file("connection.toml", WHOLE.replace(from, to));
         said(&home.open().unwrap_err(), &["connection.toml: line ", expected]);
@@ -167,6 +170,28 @@ async fn client_receivers_and_server_are_made_of_it() {
     second.receivers.as_mut().unwrap().listen = address;
     let error = second.server(receivers.router(), ServerOptions::new()).await.unwrap_err();
     said(&error, &["connection.toml: ", &format!("{address} cannot be listened on: ")]);
+}
+
+#[tokio::test]
+async fn connections_of_trusted_proxies_do_not_take_the_place_of_each_other() {
+    for (proxies, stays) in [("", false), ("trusted_proxies = [\"10.0.0.0/8\", \"127.0.0.0/8\"]", true)] {
+        let home = Home::new();
+        home.file("connection.toml", format!("{WHOLE}{proxies}"));
+        let options = ServerOptions::new().max_connections_per_address(1);
+        let server = home.open().unwrap().server(axum::Router::<()>::new(), options).await.unwrap();
+        let address = server.local_addr().unwrap();
+        tokio::spawn(server.run(std::future::pending()));
+        let mut first = TcpStream::connect(address).await.unwrap();
+        let mut second = TcpStream::connect(address).await.unwrap();
+        // What is no TLS is answered with an alert, by a connection that has its place.
+        assert!(is_answered(&mut second).await);
+        assert_eq!(is_answered(&mut first).await, stays, "{proxies}");
+    }
+}
+
+async fn is_answered(connection: &mut TcpStream) -> bool {
+    let _ = connection.write_all(b"no TLS at all").await;
+    connection.read(&mut [0; 8]).await.is_ok_and(|bytes| bytes > 0)
 }
 
 #[tokio::test]
