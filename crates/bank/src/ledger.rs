@@ -10,7 +10,7 @@ mod page;
 mod stored;
 
 pub use book::Booked;
-pub use error::{AccountError, BookError, RegisterError};
+pub use error::{AccountError, BookError, ForgetError, RegisterError};
 pub use load::{LoadError, LoadOptions, Loaded, ReportError, RowError};
 pub use look::LedgerAccount;
 
@@ -165,13 +165,13 @@ impl<S: Engine> SqlLedger<S> {
     ///   waits for long. What a failure leaves is deleted with the next call.
     ///
     /// # Errors
-    /// [`StoreError`] if the store fails; of the kind [`StoreErrorKind::Conflict`] if `day` comes after tomorrow (UTC),
-    /// and then nothing is changed.
-    pub async fn forget_before(&self, day: Date) -> Result<u64, StoreError> {
-        if day > SystemClock.now().saturating_add(Duration::from_secs(86_400)).date() {
-            return Err(StoreError::new(StoreErrorKind::Conflict, "expected a day that is not in the future"));
+    /// [`ForgetError`]; of a future day nothing is changed.
+    pub async fn forget_before(&self, day: Date) -> Result<u64, ForgetError> {
+        let latest = SystemClock.now().saturating_add(Duration::from_secs(86_400)).date();
+        if day > latest {
+            return Err(ForgetError::Future { latest, found: day });
         }
-        forget::before(&self.store, day).await
+        Ok(forget::before(&self.store, day).await?)
     }
 
     /// Replaces the accounts that a customer may ask for. An account that the ledger does not have is opened with a

@@ -3,7 +3,7 @@
 use crate::booking::BookingError;
 use bankrail_camt052::BuildError;
 use bankrail_service::BookingDayError;
-use bankrail_values::{Currency, StoreError};
+use bankrail_values::{Currency, Date, StoreError};
 
 /// Why an account cannot be opened or registered.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +54,23 @@ pub enum RegisterError {
     Twice {
         /// Its number in the list, from 1.
         number: usize,
+    },
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+}
+
+/// Why the entries of old days cannot be forgotten.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForgetError {
+    /// The day comes after tomorrow (UTC), as after a slip in its year.
+    #[error("expected a day until {latest}, found {found}")]
+    Future {
+        /// The latest day.
+        latest: Date,
+        /// The day that was given.
+        found: Date,
     },
     /// The store failed.
     #[error("the store failed")]

@@ -2,8 +2,8 @@
 
 use bankrail_bank::{
     AccountError, ApiKeyRecord, BookError, Booked, Booking, CustomerBook, CustomerChangeError, CustomerRecord,
-    CustomerSource, LedgerAccount, LoadError, LoadOptions, Loaded, PostgresDirectory, PostgresLedger, RegisterError,
-    SqlDirectoryOptions, SqliteDirectory, SqliteLedger,
+    CustomerSource, ForgetError, LedgerAccount, LoadError, LoadOptions, Loaded, PostgresDirectory, PostgresLedger,
+    RegisterError, SqlDirectoryOptions, SqliteDirectory, SqliteLedger,
 };
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Directory, Ledger, LedgerEntry, RegisteredAccount};
@@ -60,7 +60,7 @@ alike! {
     fn balance(account: &AccountId) -> Result<Option<Money>, StoreError>;
     fn account(account: &AccountId) -> Result<Option<LedgerAccount>, StoreError>;
     fn accounts(after: Option<&AccountId>, most: u32) -> Result<Vec<LedgerAccount>, StoreError>;
-    fn forget_before(day: Date) -> Result<u64, StoreError>;
+    fn forget_before(day: Date) -> Result<u64, ForgetError>;
     fn last_day(account: &AccountId, before: Option<Date>) -> Result<Option<Date>, StoreError>;
     fn register(customer: &CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> Result<(), RegisterError>;
     fn book(account: &AccountId, booking: &Booking) -> Result<Booked, BookError>;
