@@ -90,10 +90,9 @@ impl Schedule {
     pub fn delay(&self, made: u32, random: u64) -> Option<Duration> {
         let delay = self.delays.get(usize::try_from(made).ok()?)?.as_millis();
         let jitter = delay.saturating_mul(u128::from(self.jitter_percent)) / 100;
-        // An even spread over 0..=2 * jitter; below 2^63 ms nothing overflows, and longer delays are cut to it.
-        let jitter = u64::try_from(jitter).unwrap_or(u64::MAX).min(1 << 62);
-        let spread = (u128::from(random) * (2 * u128::from(jitter) + 1)) >> 64;
-        let millis = delay.saturating_sub(u128::from(jitter)).saturating_add(spread);
+        // An even spread over 0..=2 * jitter; of 292 million years and more it is cut.
+        let spread = u128::from(random).saturating_mul(2 * jitter + 1) >> 64;
+        let millis = delay.saturating_sub(jitter).saturating_add(spread);
         Some(Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX)))
     }
 

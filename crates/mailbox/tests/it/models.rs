@@ -9,6 +9,7 @@ use std::time::Duration;
 #[test]
 fn the_model_inbox_passes_its_suite() {
     run_ready(inbox_suite(async || ModelInbox::new()));
+    assert_eq!(ModelInbox::new().retention(), None, "an engine that forgets nothing by itself says nothing of it");
 }
 
 #[test]

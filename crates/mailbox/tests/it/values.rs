@@ -39,9 +39,6 @@ fn hashes_are_sorted_and_stand_once() {
 fn names_and_numbers_are_shown_as_they_are() {
     let kind = Kind::parse("camt.053-1_x9").unwrap();
     assert_eq!(format!("{kind} {kind:?}"), "camt.053-1_x9 camt.053-1_x9");
-    for bad in ["/", ":", "`", "{", "@", ",", "^"] {
-        assert!(Kind::parse(&format!("a{bad}")).is_err(), "{bad}");
-    }
     let id = EntryId::new(42);
     assert_eq!((id.get(), id.to_string(), format!("{id:>4}")), (42, "42".to_owned(), "  42".to_owned()));
     let owner = LeaseOwner::from_random_bytes([0x0a; 16]);
@@ -167,6 +164,7 @@ fn a_schedule_counts_and_cuts() {
     assert_eq!([4, 5, 6].map(|asked| schedule.granted(asked * second)), [4 * second, 5 * second, 5 * second]);
     assert_eq!(Schedule::default().granted(Duration::MAX), 24 * 3600 * second);
     assert_eq!(Schedule::new([100 * second], 200).delay(0, 0), Some(Duration::ZERO), "at most the whole delay");
+    assert_eq!(Schedule::new([100 * second], 200).delay(0, u64::MAX), Some(200 * second));
     assert_eq!(Schedule::new([100 * second], 50).delay(0, 0), Some(50 * second));
     assert_eq!(Schedule::new([100 * second], 50).delay(0, u64::MAX), Some(150 * second));
     let longest = Duration::from_millis(u64::MAX);
