@@ -64,10 +64,10 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// How long accepting waits after it failed, as for lack of file descriptors.
+/// How long accepting waits after it failed, while there is no stranger's connection that gives up its descriptor.
 const AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(100);
 
-/// How long a connection waits for a place until it is looked for again.
+/// How long a connection waits for a place or for a descriptor until it is looked for again.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Serves a tower service, such as an axum router, over HTTP/1.1 and HTTP/2.
@@ -131,7 +131,9 @@ impl<S> Server<S> {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(error = %error.kind(), "a connection was not accepted");
-                    sleep(AFTER_FAILED_ACCEPT).await;
+                    // For lack of file descriptors, as a rule.
+                    let wait = if places.give_up_one() { LOOK_AGAIN } else { AFTER_FAILED_ACCEPT };
+                    sleep(wait).await;
                     continue;
                 }
             };

@@ -11,6 +11,7 @@
 //!   had no known caller itself, whatever its address, and else that of the one that has been idle longest. If none of
 //!   them is idle, it waits.
 //! - An address with as many connections as it may have gives up its own, in the same order.
+//! - When the operating system gives no more file descriptors, a stranger's connection is ended in the same way.
 //!
 //! What no server can do is to know honest strangers among strangers from as many networks as there are places.
 
@@ -123,6 +124,16 @@ impl Places {
         table.peers.entry(source).or_default().connections.push(Arc::clone(&activity));
         table.taken += 1;
         Ok(Place { activity, source, places: Arc::clone(self) })
+    }
+
+    /// Ends the connection of a stranger, so that its descriptor is free. `false`: there is none.
+    pub(super) fn give_up_one(&self) -> bool {
+        let table = &mut *self.lock();
+        let victim = table.least_missed(Instant::now(), false);
+        victim.is_some_and(|(from, victim)| {
+            table.evict(from, &victim);
+            true
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

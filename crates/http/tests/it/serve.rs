@@ -106,6 +106,51 @@ fn certificates_and_keys_come_as_pem() {
     assert!(matches!(config(broken, &key), Err(CertificateError::Certificate(_))));
 }
 
+const FEW: &str = "BANKRAIL_FEW_DESCRIPTORS";
+
+/// A process that may open 48 files, with more places than that.
+#[tokio::test]
+#[ignore = "the next test starts it"]
+async fn with_few_descriptors() {
+    if std::env::var_os(FEW).is_none() {
+        return;
+    }
+    let an_hour = Duration::from_secs(3600);
+    let options = ServerOptions::new().header_timeout(an_hour).idle_timeout(an_hour);
+    let Running { address, stop, server } = start(None, options, Counter::default()).await;
+    println!("address {address}.");
+    server.await.unwrap();
+    drop(stop);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn without_descriptors_strangers_give_up_theirs() {
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", r#"ulimit -n 48 && exec "$0" --exact serve::with_few_descriptors --ignored --nocapture"#])
+        .arg(std::env::current_exe().unwrap())
+        .env(FEW, "")
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let address = lines.map_while(Result::ok).find_map(|line| {
+        let (_, address) = line.split_once("address ")?;
+        address.strip_suffix('.')?.parse::<SocketAddr>().ok()
+    });
+    let mut silent = Vec::new();
+    for _ in 0..100 {
+        silent.push(TcpStream::connect(address.unwrap()).await.unwrap());
+    }
+    let answer = tokio::time::timeout(Duration::from_secs(60), async {
+        exchange(TcpStream::connect(address.unwrap()).await.unwrap()).await
+    });
+    let answer = answer.await;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(answer.as_ref().is_ok_and(|text| text.starts_with("HTTP/1.1 200")), "{answer:?}");
+}
+
 #[tokio::test]
 async fn a_handshake_that_does_not_begin_does_not_delay_a_stop() {
     let options = ServerOptions::new().header_timeout(Duration::MAX).shutdown_timeout(Duration::MAX);
