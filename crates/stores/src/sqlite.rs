@@ -47,6 +47,7 @@ mod statements;
 mod tokens;
 mod transaction;
 
+pub use statements::RowCells;
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 pub use transaction::SqliteWork;
 pub use transaction::{Transaction, TransactionError, store_error};

@@ -3,7 +3,7 @@
 use super::{Engine, Sql, Value};
 use bankrail_stores::Cells;
 use bankrail_stores::sqlite::rusqlite::{self, CachedStatement, Connection};
-use bankrail_stores::sqlite::{SqliteStore, TransactionError, store_error};
+use bankrail_stores::sqlite::{RowCells, SqliteStore, TransactionError, store_error};
 use bankrail_values::StoreError;
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -29,7 +29,7 @@ impl Sql for Connection {
         let mut statement = prepared(self, sql, values).map_err(store_error)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(store_error)? {
-            if read(row)?.is_break() {
+            if read(&RowCells::new(row))?.is_break() {
                 break;
             }
         }

@@ -2,7 +2,7 @@
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::statements::{all, changes, count, first, operations, readable_page, run};
+use super::statements::{RowCells, all, changes, count, first, operations, readable_page, run};
 use crate::columns::{entry_number, readable};
 use crate::{MOST_WOKEN, UNREADABLE};
 use bankrail_mailbox::{
@@ -164,7 +164,9 @@ fn lease_due(
         ":kinds": kinds,
         ":limit": limit,
     };
-    let rows = statement.query_and_then(parameters, |row| Ok(readable(row)?))?.collect::<Result<Vec<_>, Fault>>()?;
+    let rows = statement
+        .query_and_then(parameters, |row| Ok(readable(&RowCells::new(row))?))?
+        .collect::<Result<Vec<_>, Fault>>()?;
     let mut entries: Vec<InboxEntry> = Vec::with_capacity(rows.len());
     for row in rows {
         match row {

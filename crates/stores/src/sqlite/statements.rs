@@ -3,7 +3,9 @@
 use super::connection::Fault;
 use crate::columns::{Cells, FromRow, corrupt};
 use bankrail_values::{StoreError, Timestamp};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
+use std::cell::Cell;
 
 /// States operations of a store trait, one line each: the thread that does it (`write`, `read`, or `write_alone`), its
 /// arguments and its answer, and what it does with a connection. Borrowed arguments are copied for the thread.
@@ -20,17 +22,43 @@ macro_rules! operations {
 }
 pub(super) use operations;
 
-impl Cells for Row<'_> {
+/// The cells of a row. Those that are read in the order of the statement's columns are found at once.
+#[allow(missing_debug_implementations, reason = "a row has none")]
+pub struct RowCells<'a> {
+    row: &'a Row<'a>,
+    /// The column after the one that was read last.
+    next: Cell<usize>,
+}
+
+impl<'a> RowCells<'a> {
+    /// The cells of this row.
+    #[must_use]
+    pub fn new(row: &'a Row<'a>) -> Self {
+        Self { row, next: Cell::new(0) }
+    }
+
+    fn cell(&self, column: &str) -> Result<ValueRef<'_>, StoreError> {
+        let (next, statement) = (self.next.get(), self.row.as_ref());
+        let at = match statement.column_name(next) {
+            Ok(name) if name == column => next,
+            _ => statement.column_index(column).map_err(super::store_error)?,
+        };
+        self.next.set(at + 1);
+        self.row.get_ref(at).map_err(super::store_error)
+    }
+}
+
+impl Cells for RowCells<'_> {
     fn integer(&self, column: &str) -> Result<Option<i64>, StoreError> {
-        self.get(column).map_err(super::store_error)
+        self.cell(column)?.as_i64_or_null().map_err(corrupt)
     }
 
     fn text(&self, column: &str) -> Result<Option<&str>, StoreError> {
-        self.get_ref(column).map_err(super::store_error)?.as_str_or_null().map_err(corrupt)
+        self.cell(column)?.as_str_or_null().map_err(corrupt)
     }
 
     fn blob(&self, column: &str) -> Result<Option<&[u8]>, StoreError> {
-        self.get_ref(column).map_err(super::store_error)?.as_blob_or_null().map_err(corrupt)
+        self.cell(column)?.as_blob_or_null().map_err(corrupt)
     }
 }
 
@@ -45,7 +73,7 @@ pub(super) fn changes(connection: &Connection, sql: &str, parameters: impl Param
 }
 
 pub(super) fn all<T: FromRow>(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<T>, Fault> {
-    connection.prepare_cached(sql)?.query_and_then(parameters, |row| Ok(T::read(row)?))?.collect()
+    connection.prepare_cached(sql)?.query_and_then(parameters, |row| Ok(T::read(&RowCells::new(row))?))?.collect()
 }
 
 pub(super) fn first<T: FromRow>(
@@ -53,7 +81,11 @@ pub(super) fn first<T: FromRow>(
     sql: &str,
     parameters: impl Params,
 ) -> Result<Option<T>, Fault> {
-    connection.prepare_cached(sql)?.query_and_then(parameters, |row| Ok(T::read(row)?))?.next().transpose()
+    connection
+        .prepare_cached(sql)?
+        .query_and_then(parameters, |row| Ok(T::read(&RowCells::new(row))?))?
+        .next()
+        .transpose()
 }
 
 /// Returns the first `limit` rows that this version can read.
@@ -65,7 +97,7 @@ pub(super) fn readable_page<T: FromRow>(
     limit: u32,
 ) -> Result<Vec<T>, Fault> {
     let mut list = connection.prepare_cached(sql)?;
-    let rows = list.query_and_then(parameters, |row| Ok(crate::columns::readable(row)?))?;
+    let rows = list.query_and_then(parameters, |row| Ok(crate::columns::readable(&RowCells::new(row))?))?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     rows.filter_map(|row| row.map(Result::ok).transpose()).take(limit).collect()
 }

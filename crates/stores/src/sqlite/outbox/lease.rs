@@ -7,6 +7,7 @@
 use super::{WITH_BODY, circuit};
 use crate::columns::{corrupt, entry_number, readable};
 use crate::sqlite::connection::Fault;
+use crate::sqlite::statements::RowCells;
 use bankrail_mailbox::{Circuit, EndpointId, EntryId, LeaseCandidate, LeaseRequest, OutboxEntry};
 use bankrail_values::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -97,7 +98,8 @@ pub(super) fn run(
     let mut entries = Vec::new();
     for id in request.choose(candidates) {
         take.execute(params![entry_number(id), request.lease.owner.as_bytes(), request.lease.until.unix_millis()])?;
-        let mut taken = find.query_and_then([entry_number(id)], |row| Ok::<_, Fault>(readable::<OutboxEntry>(row)?))?;
+        let mut taken = find
+            .query_and_then([entry_number(id)], |row| Ok::<_, Fault>(readable::<OutboxEntry>(&RowCells::new(row))?))?;
         match taken.next().transpose()? {
             Some(Ok(entry)) => {
                 let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
