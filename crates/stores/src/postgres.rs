@@ -10,6 +10,9 @@
 //! - [`InTransaction`] runs the same operations inside the caller's transaction, on the caller's connection: a message
 //!   is stored, enqueued or completed, and a page recorded, together with the caller's rows, or not at all.
 //! - [`PostgresStore::transaction`] and [`PostgresStore::read`] run the caller's statements on the store's connections.
+//! - An enqueue wakes the idle workers of other processes (`Outbox::changed`): a
+//!   store that workers wait on listens on a connection of its own. Enqueues notify only while some worker is idle,
+//!   because transactions that notify wait for each other's commit.
 //! - Isolation level, time-outs and the planner's switches are set once for each session, and statements are prepared
 //!   once: connect to the server itself, through a pooler that keeps sessions, or, through one that does not, with
 //!   [`PostgresOptions::transaction_pooling`]. A `PostgresWork` of the caller's is planned as by default.
@@ -93,6 +96,9 @@ pub struct PostgresStore {
 struct Shared {
     pool: Pool,
     timeout: Duration,
+    /// Workers that wait for messages.
+    #[cfg(feature = "mailbox")]
+    idle: outbox::Idle,
     /// Wakes those who wait for a transaction of a caller's work.
     #[cfg(feature = "webhook")]
     committed: tokio::sync::Notify,
@@ -127,6 +133,8 @@ impl PostgresStore {
         let shared = Shared {
             pool,
             timeout,
+            #[cfg(feature = "mailbox")]
+            idle: outbox::Idle::default(),
             #[cfg(feature = "webhook")]
             committed: tokio::sync::Notify::new(),
         };
@@ -212,7 +220,8 @@ bankrail_values::options! {
     /// Options of a [`PostgresStore`].
     #[derive(Clone, Debug)]
     pub struct PostgresOptions {
-        /// The maximum number of connections; further operations wait for one. At least one. Default: 8.
+        /// The maximum number of connections; further operations wait for one. At least one. Connections that listen
+        /// are beside them: that of [`PostgresStore::listen`], and one while workers wait for messages. Default: 8.
         connections(usize => |most| most.max(1)): usize = 8,
         /// The maximum duration of an operation, the wait for a connection included. A longer one fails with
         /// [`StoreErrorKind::Timeout`]. A dispatcher counts on at most 10 s: it gives back for 30 s what was leased
@@ -220,8 +229,8 @@ bankrail_values::options! {
         operation_timeout: Duration = Duration::from_secs(5),
         /// Whether the connections go through a pooler that keeps no session, such as PgBouncer with `pool_mode =
         /// transaction`. Then no statement stays prepared, what is otherwise set for a session is set for each
-        /// transaction, and [`PostgresStore::listen`] is refused: a `DirectoryFollower` looks at its interval. Default:
-        /// false.
+        /// transaction, and [`PostgresStore::listen`] is refused: a `DirectoryFollower` looks at its interval, and
+        /// so does a dispatcher. Default: false.
         ///
         /// - Without it, a connection that such a pooler has mixed up with another one fails with an error that names
         ///   this option, if it is noticed: statements of two programs may have the same name. Set it, or let the

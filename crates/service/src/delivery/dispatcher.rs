@@ -132,8 +132,8 @@ impl Dispatcher {
     /// a transaction of its own: the message is sent if the transaction commits, and never if it does not.
     ///
     /// Call [`Dispatcher::wake`] after the commit. Without it, or in another process, an idle dispatcher finds the
-    /// message within about 25 ms where [`Outbox::changed`](bankrail_mailbox::Outbox::changed) tells it, as in a SQLite
-    /// file, and otherwise after [`DispatcherOptions::longest_idle`] at the latest. A transaction may be repeated with
+    /// message within about 25 ms where [`Outbox::changed`](bankrail_mailbox::Outbox::changed) tells it, as SQLite
+    /// and PostgreSQL do, and otherwise after [`DispatcherOptions::longest_idle`] at the latest. A transaction may be repeated with
     /// the same value.
     ///
     /// ```

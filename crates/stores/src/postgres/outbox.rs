@@ -12,9 +12,12 @@ use bankrail_mailbox::{
 };
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 
+mod changed;
 mod circuit;
 mod lease;
 mod operator;
+
+pub(super) use changed::Idle;
 
 const INSERT: &str = concat!(
     "WITH message AS (
@@ -22,7 +25,8 @@ const INSERT: &str = concat!(
         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (endpoint, message_id) DO NOTHING RETURNING id)
     INSERT INTO bankrail_outbox_queue (entry, endpoint, due, freed) SELECT id, $1, $6, ",
     written!("bankrail_outbox_cursor"),
-    " FROM message RETURNING entry"
+    " FROM message RETURNING entry, ",
+    changed::notified!()
 );
 
 /// A message with its state.
@@ -138,6 +142,10 @@ impl Outbox for PostgresOutbox {
         each hold_endpoint(endpoint: &'a EndpointId, circuit: Circuit) -> () = s => circuit::hold(s, endpoint, circuit);
         each stop_endpoint(endpoint: &'a EndpointId, intervention: &'a Intervention, now: Timestamp) -> () =
             s => operator::stop(s, endpoint, intervention, now);
+    }
+
+    fn changed(&self) -> StoreFuture<'_, ()> {
+        Box::pin(changed::changed(&self.store))
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {

@@ -160,16 +160,27 @@ impl Pool {
         }
     }
 
+    /// Whether a connection keeps what is set for its session.
+    pub(super) fn keeps_sessions(&self) -> bool {
+        self.local.is_none()
+    }
+
     /// A connection of its own, beside those of the pool, which listens on a channel.
     pub(super) async fn listen(&self, channel: &str) -> Result<Notifications, Fault> {
-        if self.local.is_some() {
+        let notifications = self.apart().await?;
+        notifications.client.batch_execute(&format!("LISTEN \"{}\"", channel.replace('"', "\"\""))).await?;
+        Ok(notifications)
+    }
+
+    /// A connection of its own, beside those of the pool, which can listen.
+    pub(super) async fn apart(&self) -> Result<Notifications, Fault> {
+        if !self.keeps_sessions() {
             let cause = "expected a pooler that keeps sessions, found PostgresOptions::transaction_pooling";
             return Err(Fault::Store(StoreError::new(StoreErrorKind::Unavailable, cause)));
         }
         let (tell, told) = mpsc::channel(1);
         let client = self.connector.connect(Some(tell)).await.map_err(Fault::Connect)?;
-        client.batch_execute(&format!("LISTEN \"{}\"", channel.replace('"', "\"\""))).await?;
-        Ok(Notifications { told, _client: client })
+        Ok(Notifications { told, client })
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
@@ -187,8 +198,8 @@ impl fmt::Debug for Pool {
 /// What a connection of its own hears on a channel (`LISTEN`), of
 /// [`PostgresStore::listen`](super::PostgresStore::listen). Dropping it closes the connection.
 pub struct Notifications {
-    told: mpsc::Receiver<()>,
-    _client: Client,
+    pub(super) told: mpsc::Receiver<()>,
+    pub(super) client: Client,
 }
 
 impl Notifications {

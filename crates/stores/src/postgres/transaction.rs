@@ -33,6 +33,8 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// - Keep the default isolation level, `READ COMMITTED`. At a higher level, a message that another transaction stores
 ///   at the same time is an error, after which the transaction must be started again, and a conflict with it may count
 ///   as new.
+/// - A transaction that enqueues is committed in one step: after a notification of idle workers the server refuses
+///   `PREPARE TRANSACTION`.
 /// - After any [`StoreError`] the transaction is void; roll it back. So it is when the future of an operation was
 ///   dropped half way, as by a time-out around it.
 ///
@@ -216,7 +218,7 @@ impl PostgresStore {
     }
 
     /// Listens on a channel, on a connection beside those of [`PostgresOptions::connections`](super::PostgresOptions).
-    /// The store itself notifies nobody.
+    /// The store itself notifies only its own workers.
     ///
     /// # Errors
     /// [`StoreError`] if there is no connection within the maximum duration of an operation, or none can be kept

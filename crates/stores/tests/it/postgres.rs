@@ -13,6 +13,7 @@ use std::error::Error;
 use std::time::Duration;
 
 mod callers;
+mod changed;
 mod load;
 mod migration;
 mod operators;
