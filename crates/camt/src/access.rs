@@ -5,7 +5,7 @@ pub(crate) mod choices;
 mod summary;
 
 pub(crate) use summary::Total;
-pub use summary::{summary_of, summary_of_amounts};
+pub use summary::{RunningSummary, summary_of, summary_of_amounts};
 
 use crate::*;
 use bankrail_values::{Decimal, Money};

@@ -8,7 +8,7 @@ mod model;
 mod rules;
 
 pub(crate) use access::choices::code_or_proprietary;
-pub use access::{EntryLine, summary_of, summary_of_amounts};
+pub use access::{EntryLine, RunningSummary, summary_of, summary_of_amounts};
 pub use bankrail_iso20022::*;
 pub use model::*;
 pub use rules::{CountedEntries, Disagreement};

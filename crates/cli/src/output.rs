@@ -162,6 +162,15 @@ impl<'a> Destination<'a> {
         }
     }
 
+    /// The folder for what is written before its place in the file is known: that of the file, or the system's for
+    /// temporary files.
+    pub(crate) fn folder(&self) -> PathBuf {
+        match self {
+            Self::File(path, _) => path.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")).to_owned(),
+            _ => std::env::temp_dir(),
+        }
+    }
+
     /// Gives the file its name.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let name = |file: BufWriter<NamedTempFile>, path: &Path| -> io::Result<()> {
@@ -177,22 +186,32 @@ impl<'a> Destination<'a> {
         }
     }
 
-    fn writer(&mut self) -> &mut dyn Write {
+    fn writer(&mut self) -> (Option<&Path>, &mut dyn Write) {
         match self {
-            Self::Output(output) => output,
-            Self::Device(_, file) => file,
-            Self::File(_, file) => file,
+            Self::Output(output) => (None, output),
+            Self::Device(path, file) => (Some(path), file),
+            Self::File(path, file) => (Some(path), file),
         }
     }
 }
 
+/// An error names the file.
 impl Write for Destination<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer().write(bytes)
+        let (path, writer) = self.writer();
+        writer.write(bytes).map_err(|error| named(path, error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer().flush()
+        let (path, writer) = self.writer();
+        writer.flush().map_err(|error| named(path, error))
+    }
+}
+
+fn named(path: Option<&Path>, error: io::Error) -> io::Error {
+    match path {
+        Some(path) => io::Error::new(error.kind(), format!("{}: {error}", path.display())),
+        None => error,
     }
 }
 

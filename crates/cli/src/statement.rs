@@ -113,6 +113,10 @@ pub(crate) enum Command {
     ///
     /// Header and report are those of the newest document with new identifications. Page numbers, and totals per bank
     /// transaction code, are left out. Of each kind of balance the newest is kept, of opening balances the oldest.
+    ///
+    /// Memory grows by at most 160 bytes for each entry that is written. The entries themselves, if they are more than
+    /// 1 MiB, wait for the totals in a file without a name: in the folder of the output, or without -o in that for
+    /// temporary files, which the variable TMPDIR names.
     #[command(after_help = "Exit status: 0 for documents that were merged, 1 for documents that are refused, 2 for a \
         file that cannot be read.\n\n\
         Examples:\n  \

@@ -132,6 +132,12 @@ impl Extras {
     }
 }
 
+impl FromIterator<Extra> for Extras {
+    fn from_iter<I: IntoIterator<Item = Extra>>(parts: I) -> Self {
+        Self::from_parts(parts.into_iter().collect())
+    }
+}
+
 /// Orders parts so that those of one place are together, before those of the elements within it. Within a place the
 /// order of the document stays.
 fn by_place(left: &Extra, right: &Extra) -> Ordering {

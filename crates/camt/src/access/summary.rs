@@ -16,36 +16,73 @@ pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
 /// The summary of entries of which only directions and amounts are known, as [`summary_of`] makes it.
 #[must_use]
 pub fn summary_of_amounts<'a>(amounts: impl IntoIterator<Item = (&'a Direction, Decimal)>) -> Option<Summary> {
-    let mut credits = Total::default();
-    let mut debits = Total::default();
-    for (direction, amount) in amounts {
-        match direction {
-            Direction::Credit => credits.add(amount)?,
-            Direction::Debit => debits.add(amount)?,
-            Direction::Other(_) => return None,
-        }
+    let mut summary = RunningSummary::new();
+    amounts.into_iter().for_each(|(direction, amount)| summary.add(direction, amount));
+    summary.finish()
+}
+
+/// The summary of entries that are not held in memory, as [`summary_of`] makes it.
+///
+/// ```
+/// use bankrail_camt::{Direction, RunningSummary};
+/// use bankrail_values::Decimal;
+/// let mut summary = RunningSummary::new();
+/// summary.add(&Direction::Credit, Decimal::new(1250, 2));
+/// summary.add(&Direction::Debit, Decimal::new(50, 2));
+/// let all = summary.finish().and_then(|summary| summary.all).unwrap();
+/// assert_eq!((all.entries.unwrap().as_str(), all.sum.unwrap().to_string()), ("2", "13.00".to_owned()));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunningSummary {
+    credits: Total,
+    debits: Total,
+    /// An entry is neither credit nor debit, or a sum is out of range.
+    failed: bool,
+}
+
+impl RunningSummary {
+    /// The summary of no entries.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
-    let net = credits.sum.checked_sub(debits.sum)?;
-    let sum = credits.sum.checked_add(debits.sum)?;
-    for total in [&mut credits, &mut debits] {
-        // A sum of no entries has the decimals of the sum of all: 0.00 beside 219.50.
-        if total.count == 0 {
-            total.sum.rescale(sum.scale());
-        }
+
+    /// Adds the direction and the amount of an entry.
+    pub fn add(&mut self, direction: &Direction, amount: Decimal) {
+        let added = match direction {
+            Direction::Credit => self.credits.add(amount),
+            Direction::Debit => self.debits.add(amount),
+            Direction::Other(_) => None,
+        };
+        self.failed |= added.is_none();
     }
-    let direction = if net.is_sign_negative() && !net.is_zero() { Direction::Debit } else { Direction::Credit };
-    let all = CountSumAndNet {
-        entries: Some((credits.count + debits.count).into()),
-        sum: Some(PlainDecimal::new(sum).ok()?),
-        net: Some(NetAmount::new(NonNegativeDecimal::new(net.abs()).ok()?, direction)),
-        ..CountSumAndNet::default()
-    };
-    Some(Summary {
-        all: Some(all),
-        credits: Some(credits.into_part()?),
-        debits: Some(debits.into_part()?),
-        ..Summary::default()
-    })
+
+    /// The summary; `None` when a sum has more digits than the schema allows, or an entry is neither credit nor debit.
+    #[must_use]
+    pub fn finish(self) -> Option<Summary> {
+        let Self { mut credits, mut debits, failed: false } = self else { return None };
+        let net = credits.sum.checked_sub(debits.sum)?;
+        let sum = credits.sum.checked_add(debits.sum)?;
+        for total in [&mut credits, &mut debits] {
+            // A sum of no entries has the decimals of the sum of all: 0.00 beside 219.50.
+            if total.count == 0 {
+                total.sum.rescale(sum.scale());
+            }
+        }
+        let direction = if net.is_sign_negative() && !net.is_zero() { Direction::Debit } else { Direction::Credit };
+        let all = CountSumAndNet {
+            entries: Some((credits.count + debits.count).into()),
+            sum: Some(PlainDecimal::new(sum).ok()?),
+            net: Some(NetAmount::new(NonNegativeDecimal::new(net.abs()).ok()?, direction)),
+            ..CountSumAndNet::default()
+        };
+        Some(Summary {
+            all: Some(all),
+            credits: Some(credits.into_part()?),
+            debits: Some(debits.into_part()?),
+            ..Summary::default()
+        })
+    }
 }
 
 /// A running count and sum.

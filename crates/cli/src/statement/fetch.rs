@@ -47,7 +47,8 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
     request.include_narrative = arguments.narrative;
     let mut pages = client.statements().pages(request).max_pages(MOST_PAGES);
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
-    let (mut kept, mut entries, mut findings, mut number) = (Vec::new(), 0, 0, 0);
+    let (mut entries, mut findings, mut number) = (0, 0, 0);
+    let (mut first, mut merged) = (None::<StatementPage>, None::<Merged>);
     while let Some(page) = next(&mut pages, arguments.wait).await? {
         number += 1;
         entries += page.entries().count();
@@ -57,8 +58,16 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
             let line = line(&page.received);
             let line = if to.is_terminal() { shown(&line) } else { line.as_str().into() };
             writeln!(to, "{line}")?;
+        } else if number == 1 {
+            first = Some(page);
         } else {
-            kept.push(page);
+            let merged = match &mut merged {
+                Some(merged) => merged,
+                None => merged.insert(Merged::new(WriteOptions::default().incomplete(true), true, &to)?),
+            };
+            for StatementPage { document, received, .. } in first.take().into_iter().chain([page]) {
+                merged.page(document, &received.page)?;
+            }
         }
     }
     progress::clear();
@@ -68,19 +77,14 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
     }
     if arguments.json {
         to.finish()?;
-    } else if let [page] = kept.as_slice() {
+    } else if let Some(merged) = merged {
+        return merged.write(to);
+    } else if let Some(page) = first {
         let xml = page.xml();
         let xml = if to.is_terminal() { shown_lines(xml) } else { xml.into() };
         to.write_all(xml.as_bytes())?;
         to.write_all(if xml.ends_with('\n') { b"" } else { b"\n" })?;
         to.finish()?;
-    } else {
-        let mut merged = Merged::default();
-        for (number, page) in (1..).zip(kept) {
-            let StatementPage { document, received, .. } = page;
-            merged.add(&format!("page {number}"), document, Some(received.page), true)?;
-        }
-        return merged.write(to, WriteOptions::default().incomplete(true));
     }
     crate::log(format_args!("{} on {}", counted(entries, "entry", "entries"), counted(number, "page", "pages")));
     Ok(())

@@ -1,138 +1,233 @@
 //! `bankrail statement merge`.
 
+mod kept;
+
 use super::Merge;
 use super::row::{account_text, date, signed};
-use super::source::read_whole;
+use super::source::Source;
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::output::{Destination, Output};
-use crate::text::{counted, shown, shown_lines};
+use crate::text::{counted, shown};
 use bankrail::camt052::{
-    Balance, BalanceCode, BalanceTypeCode, DateTime, Document, Entry, Report, WriteError, WriteOptions, summary_of,
+    Balance, BalanceCode, BalanceTypeCode, DateTime, DateTimePeriod, Document, Entry, ReadError, ReadErrorKind,
+    ReadOptions, Report, RunningSummary, StreamItem, WriteError, WriteOptions,
 };
-use bankrail::statement::{EntryIdentity, EntryKey, PageWalk, ReceivedPage};
+use bankrail::statement::{EntryIdentity, EntryKey, ReceivedPage};
 use bankrail::values::HyphenatedUuid;
+use kept::Kept;
 use std::collections::HashMap;
-use std::io::Write as _;
 use time::{OffsetDateTime, UtcOffset};
 
 pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<(), Failure> {
-    let mut merged = Merged::default();
+    let to = Destination::open(arguments.to.output.as_deref(), output)?;
+    let options = WriteOptions::default().indent(arguments.indent.then_some(2)).incomplete(true);
+    let mut merged = Merged::new(options, arguments.pages, &to)?;
     for path in &arguments.to.files.files {
-        let (document, page) = read_whole(path)?;
-        merged.add(input::name(path), document, page, arguments.pages)?;
+        merged.read(path)?;
     }
     if merged.more {
         crate::log("the last answer says that more transactions follow: the document ends without them");
     }
-    let to = Destination::open(arguments.to.output.as_deref(), output)?;
-    let options = WriteOptions::default().indent(arguments.indent.then_some(2)).incomplete(true);
-    merged.write(to, options)
+    merged.write(to)
 }
 
-/// What has been read so far.
-#[derive(Default)]
+/// What has been read so far. In memory are the newest header, the balances, and of each entry its key.
 pub(super) struct Merged {
-    newest: Option<Document>,
+    pages: bool,
+    newest: Option<Newest>,
     /// Its number and currency.
     account: Option<String>,
-    entries: Vec<Entry>,
+    kept: Kept,
+    summary: RunningSummary,
     balances: Vec<(Balance, Option<OffsetDateTime>)>,
     periods_differ: bool,
-    /// How many entries of each key have been written.
-    known: HashMap<EntryKey, u32>,
-    walk: Option<PageWalk>,
+    known: HashMap<EntryKey, Known>,
+    /// How many documents have begun, and the one that began the statement whose next page is read.
+    documents: u32,
+    first_page: u32,
     left_out: u64,
     /// The last answer says that more follows.
     more: bool,
 }
 
+/// The document with the newest report, without its entries, and when that was made.
+struct Newest {
+    document: Document,
+    created: Option<OffsetDateTime>,
+}
+
+/// The entries of one key.
+#[derive(Default)]
+struct Known {
+    /// How many are kept.
+    kept: u32,
+    /// How many the statement has listed up to this document, which was the last to list any.
+    counted: u32,
+    document: u32,
+}
+
+/// What has been read of a document.
+struct Part {
+    name: String,
+    report: Option<Report>,
+    created: Option<OffsetDateTime>,
+}
+
 impl Merged {
-    /// Adds a document, which is the next page of the one before or overlaps with it.
-    pub(super) fn add(
-        &mut self,
-        name: &str,
-        mut document: Document,
-        page: Option<ReceivedPage>,
-        pages: bool,
-    ) -> Result<(), Failure> {
-        let mut entries = Vec::new();
-        for report in &mut document.reports {
-            self.same_account(name, report)?;
-            let at = instant(report.created_at.as_ref());
-            self.balances.extend(std::mem::take(&mut report.balances).into_iter().map(|balance| (balance, at)));
-            entries.append(&mut report.entries);
-        }
-        let identities: Vec<EntryIdentity> = entries.iter().map(EntryIdentity::of).collect();
-        // A page that says that more follows is continued by the next file.
-        let mut walk = self.walk.take().unwrap_or_default();
-        let more = matches!(page, Some(ReceivedPage::More { .. } | ReceivedPage::MoreWithoutCursor));
-        self.more = more;
-        let pending = walk.receive(&ReceivedPage::Last, &identities);
-        for ((entry, seen), identity) in entries.into_iter().zip(pending.entries()).zip(&identities) {
-            let known = self.known.entry(seen.key).or_default();
-            if seen.occurrence > *known {
-                *known = seen.occurrence;
-                self.entries.push(entry);
-            } else {
-                self.left_out += 1;
-                left_out(name, &entry, identity.has_reference);
+    /// Nothing. With `pages`, all documents are the pages of one statement.
+    pub(super) fn new(options: WriteOptions, pages: bool, to: &Destination<'_>) -> Result<Self, Failure> {
+        Ok(Self {
+            pages,
+            newest: None,
+            account: None,
+            kept: Kept::new(options, to.folder())?,
+            summary: RunningSummary::new(),
+            balances: Vec::new(),
+            periods_differ: false,
+            known: HashMap::new(),
+            documents: 0,
+            first_page: 0,
+            left_out: 0,
+            more: false,
+        })
+    }
+
+    /// Adds the document of a file, entry by entry.
+    fn read(&mut self, path: &str) -> Result<(), Failure> {
+        let mut source = Source::open(path, ReadOptions::default())?;
+        let mut part = self.begin(source.name().to_owned());
+        let mut findings = 0;
+        let refused = |error: &ReadError| match error.kind() {
+            ReadErrorKind::Io(cause) => input::unreadable(path, cause),
+            _ => Failure::refused(
+                format_args!("{}: {error}", input::name(path)),
+                "merge documents that can be read whole",
+            ),
+        };
+        let mut document = None;
+        while let Some(read) = source.next().map_err(|error| refused(&error))? {
+            findings += u64::try_from(read.findings.len()).unwrap_or(u64::MAX);
+            match read.item.map_err(|error| refused(&error))? {
+                StreamItem::ReportStart(report) => {
+                    let found = account_text(&report.account.id);
+                    if let Some(asked) = source.answer().map(|answer| &answer.account_id).filter(|id| **id != found) {
+                        let name = &part.name;
+                        let what = format!("{name}: expected the account of the answer, {asked}, found {found}");
+                        return Err(Failure::refused(shown(&what), "repeat the call that was answered so"));
+                    }
+                    self.same_account(&part, &report)?;
+                }
+                StreamItem::Entry(entry) => self.entry(&part, *entry)?,
+                StreamItem::ReportEnd(report) => self.report(&mut part, *report),
+                StreamItem::MessageEnd(message) => document = Some(*message),
+                _ => {}
             }
         }
-        // The files end the walk, not their cursors.
-        let _ = pending.stored();
-        self.walk = (pages || more).then_some(walk);
-        let created =
-            |document: &Document| document.reports.iter().filter_map(|r| instant(r.created_at.as_ref())).max();
-        if let Some(newest) = &self.newest {
-            let period = |document: &Document| document.reports.first().and_then(|report| report.period.clone());
-            self.periods_differ |= period(newest) != period(&document);
-            if created(&document) < created(newest) {
-                return Ok(());
-            }
+        findings += source.further().total();
+        if findings > 0 {
+            let found = counted(findings, "finding", "findings");
+            crate::log(format_args!("{}: {found}; bankrail statement check lists them", part.name));
         }
-        self.newest = Some(document);
+        if let Some(document) = document {
+            self.end(part, document, source.answer().map(|answer| &answer.page));
+        }
         Ok(())
     }
 
+    /// Adds a page that has been read whole.
+    pub(super) fn page(&mut self, mut document: Document, page: &ReceivedPage) -> Result<(), Failure> {
+        let mut part = self.begin(format!("page {}", self.documents + 1));
+        for mut report in std::mem::take(&mut document.reports) {
+            self.same_account(&part, &report)?;
+            for entry in std::mem::take(&mut report.entries) {
+                self.entry(&part, entry)?;
+            }
+            self.report(&mut part, report);
+        }
+        self.end(part, document, Some(page));
+        Ok(())
+    }
+
+    /// Begins a document, which is the next page of the one before or overlaps with it.
+    fn begin(&mut self, name: String) -> Part {
+        self.documents += 1;
+        // A page that says that more follows is continued by the next document.
+        if !self.pages && !self.more {
+            self.first_page = self.documents;
+        }
+        Part { name, report: None, created: None }
+    }
+
     /// Refuses a report of another account, or in another currency.
-    fn same_account(&mut self, name: &str, report: &Report) -> Result<(), Failure> {
+    fn same_account(&mut self, part: &Part, report: &Report) -> Result<(), Failure> {
         let currency = report.account.currency.as_ref().map_or_else(String::new, |currency| format!(" in {currency}"));
         let found = format!("{}{currency}", account_text(&report.account.id));
         let expected = self.account.get_or_insert_with(|| found.clone());
         if *expected == found {
             return Ok(());
         }
-        let what = format!("{name}: expected the account {expected}, found {found}");
+        let what = format!("{}: expected the account {expected}, found {found}", part.name);
         Err(Failure::refused(shown(&what), "merge the documents of each account by themselves"))
     }
 
-    /// Writes everything as one document, and says on standard error how much it is.
-    pub(super) fn write(self, mut to: Destination<'_>, options: WriteOptions) -> Result<(), Failure> {
-        let (kept, left_out) = (self.entries.len(), self.left_out);
-        let document = self.finish()?;
-        let failed = |error| match error {
-            WriteError::Io(error) => error.into(),
-            error => Failure::refused(causes(&error), "mend the document it comes from"),
-        };
-        if to.is_terminal() {
-            to.write_all(shown_lines(&document.to_xml_with(&options).map_err(failed)?).as_bytes())?;
-        } else {
-            document.write_to(&mut to, &options).map_err(failed)?;
+    /// Keeps an entry, unless as many of its key are kept as have been listed with it: on all pages of a statement, and
+    /// on one page if a reference names the same entry on each.
+    fn entry(&mut self, part: &Part, entry: Entry) -> Result<(), Failure> {
+        let identity = EntryIdentity::of(&entry);
+        let known = self.known.entry(identity.key).or_default();
+        if known.document < if identity.has_reference { self.documents } else { self.first_page } {
+            known.counted = 0;
         }
-        to.write_all(b"\n")?;
-        to.finish()?;
-        let kept = counted(kept, "entry", "entries");
-        crate::log(format_args!("{kept} written, {left_out} left out as written before"));
-        Ok(())
+        known.document = self.documents;
+        known.counted = known.counted.saturating_add(1);
+        if known.counted <= known.kept {
+            self.left_out += 1;
+            left_out(&part.name, &entry, identity.has_reference);
+            return Ok(());
+        }
+        known.kept = known.counted;
+        self.summary.add(&entry.direction, entry.amount.value());
+        self.kept.push(entry)
     }
 
-    fn finish(self) -> Result<Document, Failure> {
+    /// Takes what a report has beside its entries.
+    fn report(&mut self, part: &mut Part, mut report: Report) {
+        let at = instant(report.created_at.as_ref());
+        part.created = part.created.max(at);
+        std::mem::take(&mut report.balances).into_iter().for_each(|balance| self.balance(balance, at));
+        part.report.get_or_insert(report);
+    }
+
+    /// Keeps of each kind the newest balance, of opening balances the oldest, in the order of the documents.
+    fn balance(&mut self, balance: Balance, at: Option<OffsetDateTime>) {
+        match self.balances.iter_mut().find(|(other, _)| other.kind == balance.kind) {
+            None => self.balances.push((balance, at)),
+            Some(other) if is_opening(&balance) == (at < other.1) => *other = (balance, at),
+            Some(_) => {}
+        }
+    }
+
+    /// Ends a document.
+    fn end(&mut self, part: Part, mut document: Document, page: Option<&ReceivedPage>) {
+        self.more = matches!(page, Some(ReceivedPage::More { .. } | ReceivedPage::MoreWithoutCursor));
+        document.reports = part.report.into_iter().collect();
+        let created = part.created;
+        if let Some(newest) = &self.newest {
+            self.periods_differ |= period(&newest.document) != period(&document);
+            if created < newest.created {
+                return;
+            }
+        }
+        self.newest = Some(Newest { document, created });
+    }
+
+    /// Writes everything as one document, and says on standard error how much it is.
+    pub(super) fn write(self, mut to: Destination<'_>) -> Result<(), Failure> {
         let nothing = || Failure::refused("expected at least one report, found none", "name a document with a report");
-        let mut document = self.newest.ok_or_else(nothing)?;
-        document.reports.truncate(1);
+        let mut document = self.newest.ok_or_else(nothing)?.document;
         let report = document.reports.first_mut().ok_or_else(nothing)?;
-        let summary = summary_of(&self.entries).ok_or_else(|| {
+        let summary = self.summary.finish().ok_or_else(|| {
             Failure::refused(
                 "the entries cannot be summed: one is neither credit nor debit, or the sum has too many digits",
                 "run bankrail statement check on each file",
@@ -141,8 +236,7 @@ impl Merged {
         report.id = HyphenatedUuid::random().to_simple().to_string().into();
         report.pagination = None;
         report.summary = Some(Box::new(summary));
-        report.balances = balances(self.balances);
-        report.entries = self.entries;
+        report.balances = self.balances.into_iter().map(|(balance, _)| balance).collect();
         if self.periods_differ {
             report.period = None;
         }
@@ -150,8 +244,25 @@ impl Merged {
             header.message_id = HyphenatedUuid::random().to_simple().to_string().into();
             header.pagination = None;
         }
-        Ok(document)
+        let kept = counted(self.kept.count(), "entry", "entries");
+        self.kept.write_within(document, &mut to)?;
+        to.finish()?;
+        crate::log(format_args!("{kept} written, {} left out as written before", self.left_out));
+        Ok(())
     }
+}
+
+/// A document or an entry that cannot be written.
+fn unwritten(error: WriteError) -> Failure {
+    match error {
+        WriteError::Io(error) => error.into(),
+        error => Failure::refused(causes(&error), "mend the document it comes from"),
+    }
+}
+
+/// What the first report of a document covers.
+fn period(document: &Document) -> Option<&DateTimePeriod> {
+    document.reports.first()?.period.as_ref()
 }
 
 /// Says on standard error which entry is left out, and why.
@@ -161,19 +272,6 @@ fn left_out(name: &str, entry: &Entry, by_reference: bool) {
     let why = reference.map_or("the same content".to_owned(), |(_, text)| format!("the reference {text}"));
     let day = date(entry.booking_date.as_ref());
     crate::log(format_args!("{name}: left out {amount} of {day}: {why} was there before"));
-}
-
-/// Of each kind the newest balance, of opening balances the oldest, in the order of the documents.
-fn balances(all: Vec<(Balance, Option<OffsetDateTime>)>) -> Vec<Balance> {
-    let mut kept: Vec<(Balance, Option<OffsetDateTime>)> = Vec::new();
-    for (balance, at) in all {
-        match kept.iter_mut().find(|(other, _)| other.kind == balance.kind) {
-            None => kept.push((balance, at)),
-            Some(other) if is_opening(&balance) == (at < other.1) => *other = (balance, at),
-            Some(_) => {}
-        }
-    }
-    kept.into_iter().map(|(balance, _)| balance).collect()
 }
 
 fn is_opening(balance: &Balance) -> bool {

@@ -1,15 +1,13 @@
 //! A document, read piece by piece, whether it is XML or in the JSON answer of the statement endpoint.
 
 use super::MOST_JSON;
-use super::row::account_text;
 use crate::failure::{Failure, causes};
 use crate::input;
-use crate::text::{counted, shown};
+use crate::text::shown;
 use bankrail::camt052::{
-    Document, EntryReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind, ReadOptions,
-    StreamItem,
+    EntryReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind, ReadOptions, StreamItem,
 };
-use bankrail::statement::{ReceivedPage, ReceivedStatement, StatementReply};
+use bankrail::statement::{ReceivedStatement, StatementReply};
 use std::io::{BufRead, Cursor};
 
 /// A document that is being read.
@@ -119,28 +117,4 @@ fn open(path: &str) -> Result<(Box<dyn BufRead>, Option<ReceivedStatement>), Fai
         }
         Err(error) => Err(refused(causes(&error), "pass the whole body of a statement answer, or its XML")),
     }
-}
-
-/// A whole document, for what needs all of it at once.
-pub(crate) fn read_whole(path: &str) -> Result<(Document, Option<ReceivedPage>), Failure> {
-    let (xml, answer) = open(path)?;
-    let name = input::name(path);
-    let parsed = Document::read_with(xml, &ReadOptions::default()).map_err(|error| match error.kind() {
-        ReadErrorKind::Io(cause) => input::unreadable(path, cause),
-        _ => Failure::refused(format_args!("{name}: {error}"), "merge documents that can be read whole"),
-    })?;
-    let mut accounts = parsed.document.reports.iter().map(|report| account_text(&report.account.id));
-    if let Some(asked) = answer.as_ref().map(|answer| &answer.account_id)
-        && let Some(found) = accounts.find(|found| found != asked)
-    {
-        let what = format!("{name}: expected the account of the answer, {asked}, found {found}");
-        return Err(Failure::refused(shown(&what), "repeat the call that was answered so"));
-    }
-    let found = u64::try_from(parsed.findings.len()).unwrap_or(u64::MAX);
-    let found = found.saturating_add(parsed.further_findings.total());
-    if found > 0 {
-        let found = counted(found, "finding", "findings");
-        crate::log(format_args!("{name}: {found}; bankrail statement check lists them"));
-    }
-    Ok((parsed.document, answer.map(|answer| answer.page)))
 }

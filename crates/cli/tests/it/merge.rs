@@ -1,5 +1,7 @@
+mod model;
+
 use crate::documents::{answer, entry, report_at, report_of, three};
-use crate::{Folder, run};
+use crate::{Folder, command, run};
 use bankrail::camt052::Document;
 
 fn merged(out: &str) -> Document {
@@ -60,4 +62,34 @@ fn nothing_is_merged_that_does_not_belong_together_or_cannot_be_read() {
     let unreadable = folder.file("c.xml", three().replacen(">25.00</Amt>", ">x</Amt>", 1));
     let run = run(["statement", "merge", &ours, &unreadable]);
     assert_eq!((run.status, run.out.as_str()), (1, ""), "{}", run.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_named_and_nothing_is_left() {
+    let folder = Folder::new();
+    let of = |name: &str, count: usize| {
+        let entries = (0..count).map(|number| entry("1.00").narrative(&format!("{number} {}", "x".repeat(100))));
+        folder.file(name, report_at(9, entries).to_xml().unwrap())
+    };
+    let (few, many) = (of("few.xml", 500), of("many.xml", 5000));
+    let to = folder.path("all.xml").to_str().unwrap().to_owned();
+    // Only files of 50 KiB can be written; one that grows further is an error, as on a full disk.
+    let shell = "trap '' XFSZ; ulimit -f 100; exec \"$@\"";
+    let run = |file: &str| {
+        let program = command().get_program().to_owned();
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", shell, "sh"]).arg(program).args(["statement", "merge", file, "-o", &to]);
+        let output = limited.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 2);
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // Few entries stay in memory until the document is written.
+    let line = run(&few);
+    assert!(line.starts_with(&format!("bankrail: the output cannot be written: {to}: ")), "{line}");
+    let line = run(&many);
+    let place = std::path::Path::new(&to).parent().unwrap().display().to_string();
+    let expected = format!("bankrail: {place}: the entries cannot be kept here until they are written: ");
+    assert!(line.starts_with(&expected), "{line}");
 }
