@@ -3,10 +3,12 @@
 use crate::failure::Failure;
 use crate::keys::write::{Secrecy, unnamed};
 use crate::text::counted;
+use bankrail::http::serve::Shutdown;
 use clap::ValueEnum;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, LineWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, Once, PoisonError};
 use tempfile::NamedTempFile;
 
 /// When to use colours.
@@ -133,6 +135,7 @@ impl<'a> Destination<'a> {
     }
 
     fn open_file(path: &Path) -> io::Result<Self> {
+        remove_when_interrupted();
         let (path, file) = match fs::metadata(path) {
             Ok(found) if found.is_file() => {
                 // A rename asks the folder only. A file that must not be written is not replaced either.
@@ -150,6 +153,7 @@ impl<'a> Destination<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), unnamed(path, Secrecy::Public)?),
             Err(error) => return Err(error),
         };
+        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(file.path().to_owned());
         Ok(Self::File(path, BufWriter::with_capacity(1 << 16, file)))
     }
 
@@ -193,6 +197,31 @@ impl<'a> Destination<'a> {
             Self::File(path, file) => (Some(path), file),
         }
     }
+}
+
+/// The name of a file until it is whole. The program writes one at a time.
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Lets Ctrl-C and `SIGTERM` end the program without an unfinished file. Where signals cannot be received, they end it
+/// as ever.
+fn remove_when_interrupted() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            crate::asynchronous::block_on::<()>(async {
+                let stop = Shutdown::on_signal()?;
+                let _ = ready.send(());
+                stop.wanted().await;
+                if let Some(unfinished) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                    let _ = fs::remove_file(unfinished);
+                }
+                // As a shell says of a program that Ctrl-C has ended.
+                std::process::exit(130)
+            })
+        });
+        let _ = is_ready.recv();
+    });
 }
 
 /// An error names the file.

@@ -93,3 +93,27 @@ fn a_full_disk_is_named_and_nothing_is_left() {
     let expected = format!("bankrail: {place}: the entries cannot be kept here until they are written: ");
     assert!(line.starts_with(&expected), "{line}");
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_program_leaves_nothing() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = Folder::new();
+        let (file, to) = (folder.file("a.xml", three()), folder.path("all.xml"));
+        let mut program = command();
+        program.args(["statement", "merge", &file, "-", "-o"]).arg(&to);
+        // It waits for the rest of its standard input.
+        let mut program = program.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let stdin = program.stdin.take();
+        let files = || std::fs::read_dir(folder.path("")).unwrap().count();
+        while files() == 1 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let id = program.id().to_string();
+        assert!(std::process::Command::new("kill").args([signal, &id]).status().unwrap().success());
+        assert_eq!(program.wait().unwrap().code(), Some(130));
+        assert_eq!(files(), 1);
+        drop(stdin);
+    }
+}
