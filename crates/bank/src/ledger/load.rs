@@ -135,6 +135,9 @@ impl<S: Engine> SqlLedger<S> {
     /// accounts, up to the time-out of an operation: read from a file, not from a peer. On PostgreSQL a load goes on
     /// when its future is dropped.
     ///
+    /// A load is one transaction. On SQLite, its log beside the file grows by some 600 bytes for each new row until it
+    /// ends, and is cut back within a second: a disk without room for all rows twice takes them in several loads.
+    ///
     #[cfg_attr(feature = "sqlite", doc = "```")]
     #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
     /// # #[tokio::main(flavor = "current_thread")]
