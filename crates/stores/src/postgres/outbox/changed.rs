@@ -35,9 +35,9 @@ macro_rules! lock {
 }
 pub(super) use lock;
 
-/// Notifies the idle workers, if there are any, once this transaction is committed. Two enqueues that meet at a lock take
-/// each other for a worker, unless the one gets a second lock: connections that were opened one after the other have
-/// different first locks, and most others a different second one.
+/// Notifies the idle workers, if there are any, once this transaction is committed. Two enqueues that meet at a lock
+/// take each other for a worker, unless the one gets a second lock: connections that were opened one after the other
+/// have different first locks, and most others a different second one.
 macro_rules! notified {
     () => {
         concat!(
@@ -46,7 +46,8 @@ macro_rules! notified {
             ") THEN FALSE WHEN pg_try_advisory_xact_lock(",
             crate::postgres::outbox::changed::lock!("pg_backend_pid() / 64 % 64"),
             ") THEN FALSE
-            ELSE pg_notify('bankrail_outbox_' || 'bankrail_outbox_queue'::regclass::oid, '') IS NOT NULL END AS notified"
+            ELSE pg_notify('bankrail_outbox_' || 'bankrail_outbox_queue'::regclass::oid, '') IS NOT NULL
+            END AS notified"
         )
     };
 }
