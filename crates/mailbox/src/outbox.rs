@@ -216,8 +216,10 @@ pub trait OutboxOperator: Debug + Send + Sync {
     /// left out.
     ///
     /// A page costs what its entries cost and those that the engine passes over to fill it, because of their kind or
-    /// their time. Beside that, an engine in memory passes over all entries, PostgreSQL over those of other endpoints,
-    /// and SQLite over the dropped ones if it lists those, with one search for each endpoint.
+    /// their time. Beside that, an engine in memory passes over all entries. If PostgreSQL lists the pending or the
+    /// dropped ones of an endpoint, it passes over those of the others; if the delivered ones, over those that the
+    /// endpoint has in other states. SQLite passes over the dropped ones if it lists those, with one search for each
+    /// endpoint.
     fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>>;
 
     /// Returns an entry without its payload.

@@ -109,8 +109,8 @@ impl Inbox for PostgresInbox {
 }
 
 impl PostgresStore {
-    /// Returns the next `limit` readable entries of a query for an operator. Its parameters are the number before them,
-    /// a limit and `further`.
+    /// Returns the next `limit` readable entries of a query for an operator, which reads them in their order by an
+    /// index. Its parameters are the number before them, a limit and `further`.
     pub(super) async fn readable_page<T: FromRow>(
         &self,
         sql: &'static str,
@@ -121,7 +121,7 @@ impl PostgresStore {
         let (mut after, mut left) = (after.map_or(-1, entry_number), i64::from(limit));
         let mut entries = Vec::new();
         while left > 0 {
-            let rows = self.survey(sql, &[&[typed(&after), typed(&left)], further].concat()).await?;
+            let rows = self.query(sql, &[&[typed(&after), typed(&left)], further].concat()).await?;
             let Some(last) = rows.last() else { break };
             after = last.number("id")?;
             for row in &rows {

@@ -13,6 +13,7 @@ const STEPS: &[&str] = &[
     include_str!("schema/6.sql"),
     include_str!("schema/7.sql"),
     include_str!("schema/8.sql"),
+    include_str!("schema/9.sql"),
 ];
 
 /// Held while the tables are brought up to date: several workers may start at once. The wait for another one, which may

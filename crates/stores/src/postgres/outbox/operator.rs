@@ -34,31 +34,77 @@ macro_rules! summaries {
 
 pub(super) const FIND: &str = summaries!("(SELECT $1::BIGINT AS entry)");
 
-/// One page of the entries in `$from`.
+/// One page of the entries of `$source` after `$1`, which has them in this order by an index, so that the statement
+/// reads no more of them than it returns and passes over.
 macro_rules! list {
-    ($from:literal) => {
+    ($source:literal, $order:literal, $page_order:literal) => {
         concat!(
-            summaries!(
-                "(SELECT entry FROM "
-                $from
-                " AS source WHERE entry > $1 AND ($3 IS NULL OR endpoint = $3) ORDER BY entry OFFSET 0)"
-            ),
-            " WHERE ($4 IS NULL OR kind = $4) AND ($5 IS NULL OR enqueued < $5) ORDER BY page.entry LIMIT $2"
+            summaries!("(" $source " ORDER BY " $order " OFFSET 0)"),
+            " WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4) ORDER BY ",
+            $page_order,
+            " LIMIT $2"
         )
+    };
+    ($source:literal) => {
+        list!($source, "entry", "page.entry")
     };
 }
 
-const LIST: &str = list!("(SELECT id AS entry, endpoint FROM bankrail_outbox)");
+/// A page of the endpoint `$5`. The order begins with the endpoint, so that only an index that does has it: the planner
+/// would take one without it where it expects many entries of the endpoint.
+macro_rules! list_of_endpoint {
+    ($source:literal) => {
+        list!($source, "endpoint, entry", "page.endpoint, page.entry")
+    };
+}
 
-const LIST_PENDING: &str = list!("bankrail_outbox_queue");
+const LIST: &str = list!("SELECT id AS entry FROM bankrail_outbox WHERE id > $1");
 
-const LIST_DELIVERED: &str = list!("(SELECT entry, endpoint FROM bankrail_outbox_finished WHERE state = 'delivered')");
+const LIST_OF_ENDPOINT: &str = list_of_endpoint!(
+    "SELECT endpoint || '' AS endpoint, id AS entry FROM bankrail_outbox
+    WHERE (endpoint || '', id) > ($5, $1) AND endpoint || '' <= $5"
+);
+
+const LIST_PENDING: &str = list!("SELECT entry FROM bankrail_outbox_queue WHERE entry > $1");
+
+/// An index of the pending messages of each endpoint in this order would have to be written with each enqueue and
+/// lease.
+const LIST_PENDING_OF_ENDPOINT: &str =
+    list!("SELECT entry FROM bankrail_outbox_queue WHERE endpoint = $5 AND entry > $1");
+
+/// Nearly all that is finished is delivered.
+const LIST_DELIVERED: &str = list!(
+    "SELECT entry FROM (
+        SELECT entry, state FROM bankrail_outbox_finished WHERE entry > $1 ORDER BY entry OFFSET 0) AS finished
+    WHERE state = 'delivered'"
+);
+
+/// There is no index of the delivered messages of each endpoint, which each delivery would have to write.
+const LIST_DELIVERED_OF_ENDPOINT: &str = list_of_endpoint!(
+    "SELECT endpoint, entry FROM (
+        SELECT endpoint || '' AS endpoint, id AS entry FROM bankrail_outbox
+        WHERE (endpoint || '', id) > ($5, $1) AND endpoint || '' <= $5 ORDER BY endpoint, entry OFFSET 0) AS message
+    CROSS JOIN LATERAL (
+        SELECT state FROM bankrail_outbox_finished AS finished WHERE finished.entry = message.entry OFFSET 0
+    ) AS finished
+    WHERE state = 'delivered'"
+);
 
 const LIST_DEAD_LETTERS: &str =
-    list!("(SELECT entry, endpoint FROM bankrail_outbox_finished WHERE state = 'dead_letter')");
+    list!("SELECT entry FROM bankrail_outbox_finished WHERE state = 'dead_letter' AND entry > $1");
 
-const LIST_DROPPED: &str =
-    list!("(SELECT entry, endpoint FROM bankrail_dropped JOIN bankrail_outbox_finished USING (entry))");
+const LIST_DEAD_LETTERS_OF_ENDPOINT: &str = list_of_endpoint!(
+    "SELECT endpoint, entry FROM bankrail_outbox_finished
+    WHERE state = 'dead_letter' AND (endpoint, entry) > ($5, $1) AND endpoint <= $5"
+);
+
+/// Operators drop few messages.
+const LIST_DROPPED: &str = list!(
+    "SELECT entry FROM bankrail_dropped CROSS JOIN LATERAL (
+        SELECT endpoint FROM bankrail_outbox_finished AS finished WHERE finished.entry = bankrail_dropped.entry OFFSET 0
+    ) AS finished
+    WHERE ($5 IS NULL OR endpoint = $5) AND entry > $1"
+);
 
 /// The dead letters that one statement resends: those after an entry, which go round only once even if they fail again
 /// meanwhile.
@@ -133,16 +179,20 @@ const BACKLOGS: &str = "SELECT endpoint, sum(pending)::BIGINT AS pending, sum(de
     GROUP BY endpoint ORDER BY endpoint LIMIT $2";
 
 pub(super) async fn list(store: &PostgresStore, query: &OutboxQuery) -> Result<Vec<OutboxSummary>, Fault> {
-    let sql = match query.state {
-        None => LIST,
-        Some(OutboxState::Pending) => LIST_PENDING,
-        Some(OutboxState::Delivered) => LIST_DELIVERED,
-        Some(OutboxState::DeadLetter) => LIST_DEAD_LETTERS,
-        Some(OutboxState::Dropped) => LIST_DROPPED,
+    let sql = match (query.state, &query.endpoint) {
+        (None, None) => LIST,
+        (None, Some(_)) => LIST_OF_ENDPOINT,
+        (Some(OutboxState::Pending), None) => LIST_PENDING,
+        (Some(OutboxState::Pending), Some(_)) => LIST_PENDING_OF_ENDPOINT,
+        (Some(OutboxState::Delivered), None) => LIST_DELIVERED,
+        (Some(OutboxState::Delivered), Some(_)) => LIST_DELIVERED_OF_ENDPOINT,
+        (Some(OutboxState::DeadLetter), None) => LIST_DEAD_LETTERS,
+        (Some(OutboxState::DeadLetter), Some(_)) => LIST_DEAD_LETTERS_OF_ENDPOINT,
+        (Some(OutboxState::Dropped), _) => LIST_DROPPED,
     };
     let (endpoint, kind) = (query.endpoint.as_ref().map(EndpointId::as_str), query.kind.as_ref().map(Kind::as_str));
     let before = query.enqueued_before.map(Timestamp::unix_millis);
-    store.readable_page(sql, query.after, query.page(), params![endpoint, kind, before]).await
+    store.readable_page(sql, query.after, query.page(), params![kind, before, endpoint]).await
 }
 
 pub(super) async fn resend_all(

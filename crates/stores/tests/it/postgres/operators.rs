@@ -1,9 +1,12 @@
-//! What an operator does while a worker changes the same message.
+//! What an operator does while a worker changes the same message, and how an operator's lists are read.
 
 use super::client;
 use crate::engines::{at, lease, outgoing, postgres_schema};
-use bankrail_mailbox::{DropOutcome, EndpointId, Intervention, LeaseRequest, Outbox, OutboxOperator, OutboxState};
-use bankrail_stores::postgres::{PostgresStore, tokio_postgres::NoTls};
+use bankrail_mailbox::{
+    DropOutcome, EndpointId, Intervention, LeaseRequest, Outbox, OutboxOperator, OutboxQuery, OutboxState,
+};
+use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore, tokio_postgres::NoTls};
+use bankrail_values::StoreError;
 
 /// The worker's transaction ends while the drop waits for it.
 #[tokio::test]
@@ -32,4 +35,58 @@ async fn a_message_that_is_being_given_up_is_dropped_after_all() {
     assert_eq!(dropped.unwrap(), DropOutcome::Dropped);
     assert_eq!(outbox.find(id).await.unwrap().unwrap().state, OutboxState::Dropped);
     assert_eq!(outbox.resend_all(&EndpointId::try_from("biller").unwrap(), at(21)).await.unwrap(), 0);
+}
+
+/// A page is read from indexes in their order: it neither reads nor sorts what comes after it, whatever the planner
+/// knows of the tables.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn a_page_of_a_list_does_not_grow_with_the_backlog() {
+    let config = postgres_schema().await;
+    let options = PostgresOptions::new().connections(1);
+    let store = PostgresStore::connect(&config, NoTls, options).await.unwrap();
+    let outbox = store.outbox();
+    for number in 0..500 {
+        let endpoint = if number % 10 == 0 { "quick" } else { "full" };
+        outbox.enqueue(&outgoing(endpoint, number), at(number.into())).await.unwrap();
+    }
+    let states = [None].into_iter().chain(OutboxState::ALL.iter().copied().map(Some));
+    for (state, endpoint) in states.flat_map(|state| [(state, None), (state, Some("full"))]) {
+        let mut query = OutboxQuery::new().limit(10);
+        query.state = state;
+        query.endpoint = endpoint.map(|name| EndpointId::try_from(name).unwrap());
+        let listed = outbox.list(&query).await.unwrap().len();
+        assert_eq!(listed, if state.is_none_or(|state| state == OutboxState::Pending) { 10 } else { 0 });
+    }
+    // On the one connection, the statements of the lists are prepared.
+    let plans = async |sql: &InTransaction<'_>| -> Result<Vec<(String, String)>, StoreError> {
+        let prepared = "SELECT name, statement FROM pg_prepared_statements WHERE statement LIKE '%AS page%LIMIT $2'";
+        let mut plans = Vec::new();
+        for row in sql.query(prepared, &[]).await? {
+            let explain = format!("EXPLAIN EXECUTE {} (-1, 10, NULL, NULL, 'full')", row.get::<_, &str>("name"));
+            let plan = sql.query(Box::leak(explain.into_boxed_str()), &[]).await?;
+            let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
+            plans.push((row.get("statement"), plan.join("\n")));
+        }
+        Ok(plans)
+    };
+    for analyzed in [false, true] {
+        if analyzed {
+            client(&config).await.batch_execute("ANALYZE").await.unwrap();
+        }
+        let plans = store.read(plans).await.unwrap();
+        assert_eq!(plans.len(), 9);
+        for (statement, plan) in plans {
+            let others = ["Sort", "Seq Scan", "Bitmap", "Hash"].iter().any(|node| plan.contains(node));
+            assert!(!others, "analyzed: {analyzed}, {statement}\n{plan}");
+            let index = if statement.contains("'dead_letter' AND (endpoint") {
+                "bankrail_outbox_finished_dead_letter_listed"
+            } else if statement.contains("(endpoint ||") {
+                "bankrail_outbox_listed"
+            } else {
+                ""
+            };
+            assert!(plan.contains(index), "analyzed: {analyzed}, {statement}\n{plan}");
+        }
+    }
 }
