@@ -1,6 +1,7 @@
 //! Access tokens: their spelling, their header, their secrecy.
 
 use bankrail_client_assertion::token::AccessToken;
+use std::collections::BTreeSet;
 
 const TEXT: &str = "0B7C2F6E-8a1d-41eb-8dcd-0242ac130003";
 
@@ -34,7 +35,10 @@ fn a_generated_token_is_random_but_for_its_version() {
             let at = |place: usize| text.as_bytes()[place];
             assert!(at(14) == b'4' && b"89ab".contains(&at(19)) && text.len() == 36, "{text}");
             assert_eq!([8, 13, 18, 23].map(at), [b'-'; 4]);
-            u128::from_str_radix(&text.replace('-', ""), 16).unwrap()
+            let number = u128::from_str_radix(&text.replace('-', ""), 16).unwrap();
+            let distinct = BTreeSet::from(number.to_be_bytes()).len();
+            assert!(distinct >= 8, "random bytes are seldom alike: {text}");
+            number
         })
         .collect();
     let (all, any) = tokens.iter().fold((u128::MAX, 0), |(all, any), token| (all & token, any | token));

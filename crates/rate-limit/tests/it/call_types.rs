@@ -27,12 +27,14 @@ fn the_table_row_by_row() {
     let budgets = [(CallType::TokenFailure, 60, 0, 5), (CallType::BearerFailure, 60, 0, 5)];
     assert_eq!(budgets.map(|row| row.0), CallType::ALL[12..]);
     for (call_type, hour, minute, second) in table.into_iter().chain(budgets) {
-        let expected: Vec<(u64, u32)> =
-            [(3_600, hour), (60, minute), (1, second)].into_iter().filter(|(_, limit)| *limit > 0).collect();
+        let expected: Vec<(u128, u32)> = [(3_600_000, hour), (60_000, minute), (1_000, second)]
+            .into_iter()
+            .filter(|(_, limit)| *limit > 0)
+            .collect();
         let policy = default_limits(call_type);
         assert_eq!((policy.algorithm(), policy.counting()), (Algorithm::Sliding, Counting::Attempts));
-        let found: Vec<(u64, u32)> =
-            policy.windows().iter().map(|window| (window.length().as_secs(), window.limit())).collect();
+        let found: Vec<(u128, u32)> =
+            policy.windows().iter().map(|window| (window.length().as_millis(), window.limit())).collect();
         assert_eq!(found, expected, "{call_type}");
     }
 }

@@ -104,6 +104,8 @@ pub(crate) struct Accounts {
     pub(crate) asked: AtomicUsize,
     /// How many entries a page has too many.
     pub(crate) surplus: AtomicUsize,
+    /// How many entries a page has fewer than it may have.
+    pub(crate) spared: AtomicUsize,
     /// Not 0 if the next position of a page is its own.
     pub(crate) stuck: AtomicUsize,
     /// How far a next position is after the right one.
@@ -127,7 +129,8 @@ impl Ledger for Accounts {
             if from > held.entries.len() {
                 return Ok(LedgerAnswer::UnknownPosition);
             }
-            let most = usize::from(query.max_entries.get()) + self.surplus.load(Ordering::SeqCst);
+            let most = usize::from(query.max_entries.get()) + self.surplus.load(Ordering::SeqCst)
+                - self.spared.load(Ordering::SeqCst);
             let mut entries = held.entries.clone();
             if query.sort_order == SortOrder::Backward {
                 entries.reverse();
