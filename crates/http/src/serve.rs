@@ -53,7 +53,7 @@ use self::connection::serve_connection;
 use self::places::{NoPlace, Place, Places};
 use rustls::ServerConfig;
 use std::future::Future;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -61,10 +61,16 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// How long accepting waits after it failed, while there is no stranger's connection that gives up its descriptor.
+/// `ENFILE` and `EMFILE`, which are alike on every Unix, and `WSAEMFILE`.
+const NO_DESCRIPTORS: [i32; 3] = [23, 24, 10024];
+
+/// How often it is logged that no connection can be accepted.
+const TELL_AGAIN: Duration = Duration::from_secs(10);
+
+/// How long accepting waits after it failed, while no connection gives up its descriptor or ends.
 const AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(100);
 
 /// How long a connection waits for a place or for a descriptor until it is looked for again.
@@ -120,6 +126,7 @@ impl<S> Server<S> {
         let (stop, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();
         let mut shutdown = pin!(shutdown);
+        let mut told = None;
         'accept: loop {
             let accepted = tokio::select! {
                 biased;
@@ -129,11 +136,23 @@ impl<S> Server<S> {
             };
             let (stream, peer) = match accepted {
                 Ok(accepted) => accepted,
+                // The peer has gone away.
+                Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset) => {
+                    continue;
+                }
                 Err(error) => {
-                    tracing::warn!(error = %error.kind(), "a connection was not accepted");
-                    // For lack of file descriptors, as a rule.
-                    let wait = if places.give_up_one() { LOOK_AGAIN } else { AFTER_FAILED_ACCEPT };
-                    sleep(wait).await;
+                    if told.is_none_or(|told: Instant| told.elapsed() >= TELL_AGAIN) {
+                        tracing::warn!(%error, "a connection was not accepted");
+                        told = Some(Instant::now());
+                    }
+                    let lacks = error.raw_os_error().is_some_and(|code| NO_DESCRIPTORS.contains(&code));
+                    let wait = if lacks && places.give_up_one() { LOOK_AGAIN } else { AFTER_FAILED_ACCEPT };
+                    tokio::select! {
+                        biased;
+                        () = &mut shutdown => break,
+                        Some(_) = connections.join_next() => {}
+                        () = sleep(wait) => {}
+                    }
                     continue;
                 }
             };

@@ -37,8 +37,8 @@ bankrail_values::options! {
         /// have three quarters of the places, never take that of a known address, and of them one of the network and
         /// the address with the most connections gives up its own. A known address takes the place of a stranger, then
         /// that of a connection that had no known caller or is idle; while there is none, it waits in the operating
-        /// system's queue. If the process may not open as many files, a new connection takes the place of a stranger
-        /// when no file descriptor is left.
+        /// system's queue. If the process may not open as many files, a new connection takes the place of a stranger,
+        /// or of one that had no known caller, when no file descriptor is left.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
         /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits; at least 1. One
         /// more takes the place of one from there that had no known caller or is idle, and is closed if there is none.

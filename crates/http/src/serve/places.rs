@@ -11,7 +11,8 @@
 //!   had no known caller itself, whatever its address, and else that of the one that has been idle longest. If none of
 //!   them is idle, it waits.
 //! - An address with as many connections as it may have gives up its own, in the same order.
-//! - When the operating system gives no more file descriptors, a stranger's connection is ended in the same way.
+//! - When the operating system gives no more file descriptors, a stranger's connection is ended in the same way, and
+//!   without one, as behind a proxy, a connection that has had no known caller.
 //!
 //! What no server can do is to know honest strangers among strangers from as many networks as there are places.
 
@@ -126,10 +127,11 @@ impl Places {
         Ok(Place { activity, source, places: Arc::clone(self) })
     }
 
-    /// Ends the connection of a stranger, so that its descriptor is free. `false`: there is none.
+    /// Ends the connection of a stranger, or else one that has had no known caller, so that its descriptor is free.
+    /// `false`: there is none.
     pub(super) fn give_up_one(&self) -> bool {
         let table = &mut *self.lock();
-        let victim = table.least_missed(Instant::now(), false);
+        let victim = table.least_missed(Instant::now(), true).filter(|(_, one)| !one.has_known_caller());
         victim.is_some_and(|(from, victim)| {
             table.evict(from, &victim);
             true
@@ -372,6 +374,20 @@ mod tests {
         let again = places.admit(address(1)).unwrap();
         assert!(places.admit(address(2)).is_err());
         assert!(!again.activity.is_evicted());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn for_a_descriptor_a_stranger_is_ended_and_then_who_had_no_known_caller() {
+        let options = ServerOptions::new().trusted_proxies(&["10.0.0.9/32".parse().unwrap()]);
+        let places = Places::new(options);
+        let [known, silent, stranger] = [9, 9, 1].map(|last| places.admit(address(last)).unwrap());
+        drop(known_request(&known));
+        for expected in [&[2_usize][..], &[1, 2]] {
+            assert!(places.give_up_one());
+            assert_eq!(evicted(&[&known, &silent, &stranger]), expected);
+        }
+        assert!(!places.give_up_one(), "a connection of a known caller stays");
+        assert_eq!(evicted(&[&known, &silent, &stranger]), [1, 2]);
     }
 
     #[tokio::test(start_paused = true)]

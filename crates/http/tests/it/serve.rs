@@ -126,14 +126,22 @@ async fn with_few_descriptors() {
 #[cfg(unix)]
 #[tokio::test]
 async fn without_descriptors_strangers_give_up_theirs() {
-    let mut child = std::process::Command::new("sh")
+    struct Killed(std::process::Child);
+    impl Drop for Killed {
+        fn drop(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
+    }
+    let child = std::process::Command::new("sh")
         .args(["-c", r#"ulimit -n 48 && exec "$0" --exact serve::with_few_descriptors --ignored --nocapture"#])
         .arg(std::env::current_exe().unwrap())
         .env(FEW, "")
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut child = Killed(child);
+    let lines = std::io::BufRead::lines(std::io::BufReader::new(child.0.stdout.take().unwrap()));
     let address = lines.map_while(Result::ok).find_map(|line| {
         let (_, address) = line.split_once("address ")?;
         address.strip_suffix('.')?.parse::<SocketAddr>().ok()
@@ -146,8 +154,6 @@ async fn without_descriptors_strangers_give_up_theirs() {
         exchange(TcpStream::connect(address.unwrap()).await.unwrap()).await
     });
     let answer = answer.await;
-    child.kill().unwrap();
-    child.wait().unwrap();
     assert!(answer.as_ref().is_ok_and(|text| text.starts_with("HTTP/1.1 200")), "{answer:?}");
 }
 

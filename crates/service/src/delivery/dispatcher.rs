@@ -133,8 +133,8 @@ impl Dispatcher {
     ///
     /// Call [`Dispatcher::wake`] after the commit. Without it, or in another process, an idle dispatcher finds the
     /// message within about 25 ms where [`Outbox::changed`](bankrail_mailbox::Outbox::changed) tells it, as SQLite
-    /// and PostgreSQL do, and otherwise after [`DispatcherOptions::longest_idle`] at the latest. A transaction may be repeated with
-    /// the same value.
+    /// and PostgreSQL do, and otherwise after [`DispatcherOptions::longest_idle`] at the latest. A transaction may be
+    /// repeated with the same value.
     ///
     /// ```
     /// # use bankrail_mailbox::EndpointId;

@@ -7,8 +7,12 @@ use bankrail_stores::postgres::tokio_postgres::NoTls;
 use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresOutbox, PostgresStore};
 use std::time::Duration;
 
-/// Far longer than it takes to be told.
-const LONG: Duration = Duration::from_secs(30);
+/// Far longer than it takes to be told, and less than the interval at which the connection is proved.
+const LONG: Duration = Duration::from_secs(15);
+
+async fn until(done: impl Future<Output = ()>) {
+    tokio::time::timeout(LONG, done).await.expect("within 15 s");
+}
 
 async fn connect(config: &str) -> PostgresStore {
     PostgresStore::connect(config, NoTls, PostgresOptions::new()).await.unwrap()
@@ -29,9 +33,12 @@ async fn until_idle(config: &str) {
     let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND database =
         (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid = ANY (SELECT pid FROM pg_stat_activity
         WHERE application_name = current_setting('application_name'))";
-    while client.query_one(held, &[]).await.unwrap().get::<_, i64>(0) < 64 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    until(async {
+        while client.query_one(held, &[]).await.unwrap().get::<_, i64>(0) < 64 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
 }
 
 /// A schema whose connections are known by a name of their own.
@@ -147,11 +154,14 @@ async fn a_lost_connection_is_made_again_and_what_came_meanwhile_is_told() {
     };
     assert!(tokio::join!(is_told(&outbox, LONG), lose).0);
     // A store that nobody uses any more listens no longer.
-    drop((outbox, here));
-    let listening = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_advisory_unlock_all%'
-        AND application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
+    drop((outbox, here, elsewhere));
+    let sessions = "SELECT count(*) FROM pg_stat_activity
+        WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
     let client = client(&config).await;
-    while client.query_one(listening, &[]).await.unwrap().get::<_, i64>(0) > 0 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until(async {
+        while client.query_one(sessions, &[]).await.unwrap().get::<_, i64>(0) > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
 }
