@@ -15,7 +15,6 @@ use crate::failure::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
 use bankrail::client::{Archive, Client, ClientOptions, Connection};
-use bankrail::http::serve::Shutdown;
 use bankrail::mailbox::Inbox as _;
 use bankrail::statement::AccountId;
 use bankrail::stores::sqlite::SqliteStore;
@@ -197,8 +196,7 @@ fn client(
 }
 
 async fn serve(arguments: &Arguments, connection: &Connection, output: &mut Output) -> Result<Outcome, Failure> {
-    let shutdown = Shutdown::on_signal()
-        .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))?;
+    let shutdown = crate::unfinished::shutdown()?;
     let folder = Folder::open(arguments.data())?;
     let store = Arc::new(folder.store()?);
     let archive = arguments.archive.map(|days| archive::keeping(&folder, &store, days)).transpose()?;

@@ -19,6 +19,7 @@ mod provider;
 mod statement;
 mod text;
 mod token;
+mod unfinished;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use failure::{Failure, Outcome};
@@ -37,7 +38,7 @@ use std::process::ExitCode;
     max_term_width = 110,
     after_help = "Exit status: 0 when nothing is wrong, 1 when something has findings or is refused, 2 when the \
         arguments are wrong, a file cannot be read or written, or nobody answers, 3 when conformance did not run every \
-        row.\n\n\
+        row, 130 after Ctrl-C and 143 after SIGTERM, where provider and biller end with 0.\n\n\
         Each command has examples: bankrail COMMAND --help"
 )]
 struct Program {

@@ -3,13 +3,11 @@
 use crate::failure::Failure;
 use crate::keys::write::{Secrecy, unnamed};
 use crate::text::counted;
-use bankrail::http::serve::Shutdown;
+use crate::unfinished::Unfinished;
 use clap::ValueEnum;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, LineWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, Once, PoisonError};
-use tempfile::NamedTempFile;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -121,7 +119,7 @@ pub(crate) enum Destination<'a> {
     Output(&'a mut Output),
     /// A device or a pipe, which cannot be replaced.
     Device(PathBuf, File),
-    File(PathBuf, BufWriter<NamedTempFile>),
+    File(PathBuf, BufWriter<Unfinished>),
 }
 
 impl<'a> Destination<'a> {
@@ -135,7 +133,6 @@ impl<'a> Destination<'a> {
     }
 
     fn open_file(path: &Path) -> io::Result<Self> {
-        remove_when_interrupted();
         let (path, file) = match fs::metadata(path) {
             Ok(found) if found.is_file() => {
                 // A rename asks the folder only. A file that must not be written is not replaced either.
@@ -153,7 +150,6 @@ impl<'a> Destination<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), unnamed(path, Secrecy::Public)?),
             Err(error) => return Err(error),
         };
-        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(file.path().to_owned());
         Ok(Self::File(path, BufWriter::with_capacity(1 << 16, file)))
     }
 
@@ -177,11 +173,10 @@ impl<'a> Destination<'a> {
 
     /// Gives the file its name.
     pub(crate) fn finish(self) -> Result<(), Failure> {
-        let name = |file: BufWriter<NamedTempFile>, path: &Path| -> io::Result<()> {
-            let file = file.into_inner()?;
-            file.as_file().sync_all()?;
-            file.persist(path)?;
-            Ok(())
+        let name = |file: BufWriter<Unfinished>, path: &Path| {
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+            file.sync()?;
+            file.persist(path)
         };
         match self {
             Self::Output(output) => Ok(output.flush()?),
@@ -197,31 +192,6 @@ impl<'a> Destination<'a> {
             Self::File(path, file) => (Some(path), file),
         }
     }
-}
-
-/// The name of a file until it is whole. The program writes one at a time.
-static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-/// Lets Ctrl-C and `SIGTERM` end the program without an unfinished file. Where signals cannot be received, they end it
-/// as ever.
-fn remove_when_interrupted() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let (ready, is_ready) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            crate::asynchronous::block_on::<()>(async {
-                let stop = Shutdown::on_signal()?;
-                let _ = ready.send(());
-                stop.wanted().await;
-                if let Some(unfinished) = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                    let _ = fs::remove_file(unfinished);
-                }
-                // As a shell says of a program that Ctrl-C has ended.
-                std::process::exit(130)
-            })
-        });
-        let _ = is_ready.recv();
-    });
 }
 
 /// An error names the file.

@@ -2,10 +2,10 @@
 
 use crate::failure::Failure;
 use crate::output::unwritable;
+use crate::unfinished::Unfinished;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use tempfile::{NamedTempFile, PersistError};
 use zeroize::Zeroizing;
 
 /// Who may read a file.
@@ -34,10 +34,10 @@ impl NewFile {
     }
 
     /// Writes it under another name.
-    fn write(&self) -> io::Result<NamedTempFile> {
+    fn write(&self) -> io::Result<Unfinished> {
         let mut file = unnamed(&self.path, self.secrecy)?;
         file.write_all(&self.content)?;
-        file.as_file().sync_all()?;
+        file.sync()?;
         Ok(file)
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn write(files: &[NewFile], force: bool) -> Result<(), Failure> {
     let mut named: Vec<&Path> = Vec::new();
     for (partial, NewFile { path, .. }) in written.into_iter().zip(files) {
         let done = if force { partial.persist(path) } else { partial.persist_noclobber(path) };
-        if let Err(PersistError { error, .. }) = done {
+        if let Err(error) = done {
             if !force {
                 // Made a moment ago, by us.
                 named.iter().for_each(|path| drop(fs::remove_file(path)));
@@ -99,8 +99,8 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     builder.create(path).map_err(|error| unwritable(path, &error))
 }
 
-/// A file in the folder of `path`, under another name until it is whole. Dropped before, it is removed.
-pub(crate) fn unnamed(path: &Path, secrecy: Secrecy) -> io::Result<NamedTempFile> {
+/// A file in the folder of `path`, under another name until it is whole.
+pub(crate) fn unnamed(path: &Path, secrecy: Secrecy) -> io::Result<Unfinished> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial-");
     let mut options = OpenOptions::new();
@@ -110,5 +110,5 @@ pub(crate) fn unnamed(path: &Path, secrecy: Secrecy) -> io::Result<NamedTempFile
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     let folder = path.parent().unwrap_or(Path::new(""));
-    tempfile::Builder::new().prefix(&name).make_in(folder, |partial| options.open(partial))
+    Unfinished::make(folder, &name, |partial| options.open(partial))
 }

@@ -52,8 +52,7 @@ const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(60);
 /// Serves until Ctrl-C or SIGTERM.
 pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
     logging::start(LevelFilter::WARN, &[], output.log_colors());
-    let shutdown = Shutdown::on_signal()
-        .map_err(|error| Failure::unable(format_args!("signals cannot be received: {error}"), "try again"))?;
+    let shutdown = crate::unfinished::shutdown()?;
     if folders.is_demo() {
         let issuer = arguments.issuer.clone().unwrap_or_else(|| default_issuer(arguments.listen));
         demo::make(folders, host(&issuer).as_deref())?;

@@ -71,7 +71,7 @@ pub(super) async fn keep(folders: &Folders, arguments: &Arguments) -> Result<Val
     let partial = unnamed(&path, Secrecy::Private).map_err(|error| unwritable(&path, &error))?;
     let copy = partial.path().to_string_lossy().into_owned();
     on_database(folders, move |connection| connection.execute("VACUUM INTO ?1", [copy]).map(drop)).await?;
-    partial.persist(&path).map_err(|error| unwritable(&path, &error.error))?;
+    partial.persist(&path).map_err(|error| unwritable(&path, &error))?;
     Ok(json!({}))
 }
 
