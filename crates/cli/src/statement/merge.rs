@@ -53,6 +53,7 @@ pub(super) struct Merged {
 
 /// The document with the newest report, without its entries, and when that was made.
 struct Newest {
+    name: String,
     document: Document,
     created: Option<OffsetDateTime>,
 }
@@ -188,7 +189,7 @@ impl Merged {
         }
         known.kept = known.counted;
         self.summary.add(&entry.direction, entry.amount.value());
-        self.kept.push(entry)
+        self.kept.push(&part.name, entry)
     }
 
     /// Takes what a report has beside its entries.
@@ -219,13 +220,13 @@ impl Merged {
                 return;
             }
         }
-        self.newest = Some(Newest { document, created });
+        self.newest = Some(Newest { name: part.name, document, created });
     }
 
     /// Writes everything as one document, and says on standard error how much it is.
     pub(super) fn write(self, mut to: Destination<'_>) -> Result<(), Failure> {
         let nothing = || Failure::refused("expected at least one report, found none", "name a document with a report");
-        let mut document = self.newest.ok_or_else(nothing)?.document;
+        let Newest { name, mut document, .. } = self.newest.ok_or_else(nothing)?;
         let report = document.reports.first_mut().ok_or_else(nothing)?;
         let summary = self.summary.finish().ok_or_else(|| {
             Failure::refused(
@@ -245,18 +246,18 @@ impl Merged {
             header.pagination = None;
         }
         let kept = counted(self.kept.count(), "entry", "entries");
-        self.kept.write_within(document, &mut to)?;
+        self.kept.write_within(&name, document, &mut to)?;
         to.finish()?;
         crate::log(format_args!("{kept} written, {} left out as written before", self.left_out));
         Ok(())
     }
 }
 
-/// A document or an entry that cannot be written.
-fn unwritten(error: WriteError) -> Failure {
+/// A document, or an entry of it, that cannot be written.
+fn unwritten(name: &str, error: WriteError) -> Failure {
     match error {
         WriteError::Io(error) => error.into(),
-        error => Failure::refused(causes(&error), "mend the document it comes from"),
+        error => Failure::refused(format_args!("{name}: {}", causes(&error)), "mend this document"),
     }
 }
 

@@ -4,7 +4,7 @@ use super::unwritten;
 use crate::failure::Failure;
 use crate::output::Destination;
 use crate::text::shown_lines;
-use bankrail::camt052::{Document, Entry, Extra, Report, WriteOptions};
+use bankrail::camt052::{Document, Entry, Extra, Report, WriteError, WriteOptions};
 use bankrail::values::HyphenatedUuid;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
@@ -50,7 +50,7 @@ impl Kept {
         let marker = frame.reports.first_mut().and_then(|report| report.entries.pop());
         let mut marker = marker.expect("the entry of the constant");
         marker.reference = Some(HyphenatedUuid::random().to_simple().to_string().into());
-        let text = frame.to_xml_with(&options).map_err(unwritten)?;
+        let text = frame.to_xml_with(&options).expect("a constant that can be written");
         let before = text.find(ACCOUNT_END).map_or(0, |at| at + ACCOUNT_END.len());
         let file = BufWriter::with_capacity(1 << 16, tempfile::spooled_tempfile_in(MOST_IN_MEMORY, &folder));
         Ok(Self { options, frame, before, after: text.len() - before, marker, count: 0, folder, file })
@@ -61,37 +61,42 @@ impl Kept {
         self.count
     }
 
-    /// Keeps one more.
-    pub(super) fn push(&mut self, entry: Entry) -> Result<(), Failure> {
-        let text = self.text(entry)?;
+    /// Keeps one more, of this document.
+    pub(super) fn push(&mut self, name: &str, entry: Entry) -> Result<(), Failure> {
+        let text = self.text(entry).map_err(|error| unwritten(name, error))?;
         self.count += 1;
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.write_all(&[END]));
         written.map_err(|error| self.lost(&error))
     }
 
     /// The text of an entry in a report, with the white space before it.
-    fn text(&mut self, entry: Entry) -> Result<String, Failure> {
+    fn text(&mut self, entry: Entry) -> Result<String, WriteError> {
         if let Some(report) = self.frame.reports.first_mut() {
             report.entries = vec![entry];
         }
-        let mut text = self.frame.to_xml_with(&self.options).map_err(unwritten)?;
+        let mut text = self.frame.to_xml_with(&self.options)?;
         text.truncate(text.len() - self.after);
         text.drain(..self.before);
         Ok(text)
     }
 
-    /// Writes this document with all entries in its report.
-    pub(super) fn write_within(mut self, mut document: Document, to: &mut Destination<'_>) -> Result<(), Failure> {
+    /// Writes this document, which has a name, with all entries in its report.
+    pub(super) fn write_within(
+        mut self,
+        name: &str,
+        mut document: Document,
+        to: &mut Destination<'_>,
+    ) -> Result<(), Failure> {
         // The marker stands for all entries up to one after which the report has something beyond the schema, and
         // again for those behind.
         let marker = self.marker.clone();
-        let marked = self.text(marker.clone())?;
+        let marked = self.text(marker.clone()).map_err(|error| unwritten(name, error))?;
         let mut ends = Vec::new();
         if let Some(report) = document.reports.first_mut() {
             ends = gather(report, self.count);
             report.entries = vec![marker; ends.len()];
         }
-        let xml = document.to_xml_with(&self.options).map_err(unwritten)?;
+        let xml = document.to_xml_with(&self.options).map_err(|error| unwritten(name, error))?;
         let mut pieces = xml.split(marked.trim_start());
         let terminal = to.is_terminal();
         let mut write = |text: &[u8]| match terminal {
@@ -152,4 +157,19 @@ fn gather(report: &mut Report, count: usize) -> Vec<usize> {
     };
     report.extras = report.extras.parts().iter().cloned().map(put).collect();
     ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_that_cannot_be_written_names_its_document() {
+        let mut kept = Kept::new(WriteOptions::default().incomplete(true), std::env::temp_dir()).unwrap();
+        let mut entry = kept.marker.clone();
+        entry.reference = Some("\u{1}".to_owned().into());
+        let (line, _) = kept.push("noon.xml", entry).unwrap_err().into_parts();
+        let expected = "noon.xml: expected characters that XML 1.0 can carry, found U+0001; mend this document";
+        assert_eq!(line.as_deref(), Some(expected));
+    }
 }
