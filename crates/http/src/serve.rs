@@ -47,6 +47,7 @@ pub use self::connection::HttpService;
 pub use self::options::ServerOptions;
 pub use self::shutdown::Shutdown;
 pub use self::tls::{CertificateError, server_config};
+#[doc(no_inline)]
 pub use ipnet::IpNet;
 
 use self::connection::serve_connection;
