@@ -82,7 +82,10 @@ enum Command {
     /// Books the rows of a CSV file.
     Book { file: PathBuf },
     /// Deletes the entries of the booking days before this one, while instances serve.
-    ForgetBefore { day: String },
+    ForgetBefore {
+        #[arg(value_parser = Date::parse)]
+        day: Date,
+    },
     /// Delivers the message in a file to a customer's endpoint.
     Send { endpoint: String, kind: String, file: PathBuf },
 }
@@ -121,7 +124,6 @@ async fn main() -> Result<(), MainError> {
             println!("{} booked, {} booked before", loaded.booked, loaded.already);
         }
         Command::ForgetBefore { day } => {
-            let day = Date::parse(&day)?;
             let forgotten = match store {
                 Store::Sqlite(store) => SqliteLedger::new(store).forget_before(day).await?,
                 Store::Postgres(store) => PostgresLedger::new(store).forget_before(day).await?,
