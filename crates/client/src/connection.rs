@@ -154,8 +154,9 @@ pub struct ReceiverConnection {
     /// [`KeyFolder`](crate::receivers::keys::KeyFolder) reads them. They may be replaced while a program runs.
     pub provider_keys: PathBuf,
     /// The networks of proxies that connections come through
-    /// ([`ServerOptions::trusted_proxies`](bankrail_http::serve::ServerOptions::trusted_proxies)): without them, at
-    /// most 256 connections come from one address.
+    /// ([`ServerOptions::trusted_proxies`](bankrail_http::serve::ServerOptions::trusted_proxies)). Without them, at
+    /// most 256 connections come from one address. Connections from these networks count as those of a known
+    /// caller, so nobody else may be in them.
     #[serde(default, with = "text::values", skip_serializing_if = "Vec::is_empty")]
     pub trusted_proxies: Vec<IpNet>,
 }

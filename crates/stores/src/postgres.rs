@@ -10,9 +10,9 @@
 //! - [`InTransaction`] runs the same operations inside the caller's transaction, on the caller's connection: a message
 //!   is stored, enqueued or completed, and a page recorded, together with the caller's rows, or not at all.
 //! - [`PostgresStore::transaction`] and [`PostgresStore::read`] run the caller's statements on the store's connections.
-//! - An enqueue wakes the idle workers of other processes (`Outbox::changed`): a store that workers wait on listens on a
-//!   connection of its own. Enqueues notify as a rule only while some worker is idle, because transactions that notify
-//!   wait for each other's commit.
+//! - An enqueue wakes the idle workers of other processes (`Outbox::changed`): a store that workers wait on listens on
+//!   a connection of its own. Enqueues notify as a rule only while some worker is idle, because transactions that
+//!   notify wait for each other's commit.
 //! - Isolation level, time-outs and the planner's switches are set once for each session, and statements are prepared
 //!   once: connect to the server itself, through a pooler that keeps sessions, or, through one that does not, with
 //!   [`PostgresOptions::transaction_pooling`]. A `PostgresWork` of the caller's is planned as by default.

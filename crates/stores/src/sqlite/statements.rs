@@ -22,7 +22,8 @@ macro_rules! operations {
 }
 pub(super) use operations;
 
-/// The cells of a row. Those that are read in the order of the statement's columns are found at once.
+/// A row of SQLite, whose [`Cells`] are read by the names of their columns. Those that are read in the order in which
+/// the statement selects them are found at once, others are searched for.
 #[allow(missing_debug_implementations, reason = "a row has none")]
 pub struct RowCells<'a> {
     row: &'a Row<'a>,
@@ -31,7 +32,7 @@ pub struct RowCells<'a> {
 }
 
 impl<'a> RowCells<'a> {
-    /// The cells of this row.
+    /// The cells of a row that a statement has just returned.
     #[must_use]
     pub fn new(row: &'a Row<'a>) -> Self {
         Self { row, next: Cell::new(0) }

@@ -211,8 +211,8 @@ impl Dice {
         let reports: String = (0..self.below(10) / 4 + 1).map(|_| self.report()).collect();
         let end = self.seldom(20, "<o:Odd xmlns:o=\"urn:odd\"/>");
         let xml = format!(
-            "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"><BkToCstmrAcctRpt>{header}{reports}{end}\
-             </BkToCstmrAcctRpt></Document>"
+            "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"><BkToCstmrAcctRpt>\
+             {header}{reports}{end}</BkToCstmrAcctRpt></Document>"
         );
         let more = (self.below(3) == 0).then(|| self.below(2) == 0);
         File { xml: xml.into_bytes(), more }

@@ -93,8 +93,8 @@ const SETTLES: Duration = Duration::from_millis(15);
 /// How often the connection is used while nothing is heard, so that it is noticed if it was lost without a word.
 const PROVES: Duration = Duration::from_secs(30);
 
-/// Ends a session that is not used three times as long, and gives its locks back, as of a program that is stopped or cut
-/// off: PostgreSQL 14 and later.
+/// Lets PostgreSQL 14 and later end this session, and free its locks, when it has not been used for three times
+/// [`PROVES`]: its program is stopped or cut off.
 const BOUND: &str =
     "SELECT set_config(name, '90s', FALSE) FROM pg_settings WHERE name = 'idle_session_timeout' AND context = 'user'";
 
