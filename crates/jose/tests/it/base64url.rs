@@ -14,7 +14,7 @@ fn only_the_canonical_spelling_is_read() {
 
 proptest! {
     #[test]
-    fn bytes_survive_the_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+    fn bytes_survive_the_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..500)) {
         let text = encode(&bytes);
         prop_assert_eq!(text.len(), encoded_len(bytes.len()));
         prop_assert_eq!(decode(&text).unwrap(), bytes);
@@ -24,6 +24,27 @@ proptest! {
     fn whatever_decodes_is_spelled_the_same_again(text in "[A-Za-z0-9_=+/-]{0,20}") {
         if let Ok(bytes) = decode(&text) {
             prop_assert_eq!(encode(&bytes), text);
+        }
+    }
+
+    /// A long text is read many characters at a time.
+    #[test]
+    fn a_long_text_with_any_other_character_is_refused(
+        bytes in proptest::collection::vec(any::<u8>(), 1..500),
+        at in any::<prop::sample::Index>(),
+        other in any::<u8>(),
+    ) {
+        let mut text = encode(&bytes).into_bytes();
+        prop_assert!(text.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte)));
+        let at = at.index(text.len());
+        text[at] = other;
+        let alphabet = other.is_ascii_alphanumeric() || b"-_".contains(&other);
+        // A changed last character can end in bits that belong to no byte.
+        let inner = at + 1 < text.len();
+        if let Ok(text) = String::from_utf8(text) {
+            let read = decode(&text);
+            prop_assert!(read.is_ok() == alphabet || alphabet && !inner, "{:?}", text);
+            prop_assert!(read.is_err() || encode(&read.unwrap()) == text);
         }
     }
 }
