@@ -364,7 +364,27 @@ fn a_jwk_is_used_for_what_it_says_only() {
     }
     assert!(with(&[("use", json!(1))]).is_err());
     let public = Jwk::parse(&SIGNING.verifying_key().to_jwk()).unwrap();
-    assert!(public.allows(Role::Sign).is_err() && public.allows(Role::Verify).is_ok());
+    assert!(public.allows(Role::Verify).is_ok());
+    assert!(matches!(public.allows(Role::Sign), Err(KeyError::NotAllowed { name: "d", role: Role::Sign })));
+    let mut other = private_jwk();
+    other["key_ops"] = json!(["deriveKey"]);
+    let refused = read(&other).unwrap().allows(Role::Sign);
+    assert!(matches!(refused, Err(KeyError::NotAllowed { name: "key_ops", .. })), "{refused:?}");
+}
+
+/// RFC 7518 sections 5.2.2.1 and 5.2.5; the names of the sizes.
+#[test]
+fn lengths_are_those_of_the_algorithms() {
+    use bankrail_jose::algorithm::{BLOCK_LEN, CONTENT_KEY_LEN, IV_LEN, TAG_LEN};
+    assert_eq!([CONTENT_KEY_LEN, TAG_LEN, IV_LEN, BLOCK_LEN], [64, 32, 16, 16]);
+    assert_eq!([RsaSize::Rsa2048, RsaSize::Rsa3072, RsaSize::Rsa4096].map(RsaSize::bits), [2048, 3072, 4096]);
+}
+
+#[test]
+fn a_public_key_is_logged_by_length_and_thumbprint() {
+    let public = PrivateKey::from_pem(&SIGNING.to_pkcs8_pem()).unwrap().public_key().clone();
+    let expected = format!("PublicKey {{ bits: 2048, thumbprint: {:?} }}", SIGNING.thumbprint());
+    assert_eq!(format!("{public:?}"), expected);
 }
 
 #[test]
@@ -400,6 +420,7 @@ fn a_set_keeps_what_can_be_used_and_says_why_not_the_rest() {
     for refused in [r#"{}"#, r#"{"keys":{}}"#, r#"[]"#, r#"{"keys":[],"keys":[]}"#] {
         assert!(JwkSet::parse(refused).is_err(), "{refused}");
     }
+    assert!(matches!(JwkSet::parse("{}"), Err(KeyError::JwkMember { name: "keys", .. })));
 }
 
 #[test]
