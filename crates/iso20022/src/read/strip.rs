@@ -1,5 +1,7 @@
 //! Removes the prefix from every tag of an element, because the fast reader knows names without prefixes only.
 
+use crate::xml::ONES;
+
 /// Copies an element to `plain` without the prefix, which is given with its colon. `text` begins with the element's
 /// start tag, or after it.
 ///
@@ -8,35 +10,100 @@
 ///   looked at; otherwise reading would take quadratic time.
 /// - Where an element of the same name lies within it, the result ends too early and cannot be read.
 pub(crate) fn strip(text: &str, prefix: &str, name: &str, plain: &mut String) -> Option<usize> {
-    plain.clear();
-    let mut rest = text;
+    // Cutting out what begins and ends with ASCII leaves whole characters.
+    let mut out = std::mem::take(plain).into_bytes();
+    out.clear();
+    let length = strip_bytes(text.as_bytes(), Prefix::new(prefix), name.as_bytes(), &mut out)?;
+    *plain = String::from_utf8(out).ok()?;
+    Some(length)
+}
+
+fn strip_bytes(text: &[u8], prefix: Prefix<'_>, name: &[u8], plain: &mut Vec<u8>) -> Option<usize> {
+    let mut at = 0;
     loop {
-        let at = memchr::memchr(b'<', rest.as_bytes())?;
-        let (before, tag) = rest.split_at_checked(at)?;
-        plain.push_str(before);
-        let (mark, named) = match tag.as_bytes() {
-            [b'<', b'/', ..] => tag.split_at_checked(2)?,
-            [b'<', b'!', ..] => {
-                let end = if tag.starts_with("<![CDATA[") { "]]>" } else { "-->" };
-                let content = tag.strip_prefix("<![CDATA[").or_else(|| tag.strip_prefix("<!--"))?;
-                let (_, after) = content.split_once(end)?;
-                plain.push_str(tag.get(..tag.len() - after.len())?);
-                rest = after;
+        at += copy_to_tag(text.get(at..)?, plain)?;
+        let tag = text.get(at..)?;
+        let end = match tag.get(1)? {
+            b'/' => true,
+            b'!' => {
+                let bytes = declared(tag)?;
+                plain.extend_from_slice(tag.get(..bytes)?);
+                at += bytes;
                 continue;
             }
-            _ => tag.split_at_checked(1)?,
+            _ => false,
         };
-        plain.push_str(mark);
-        rest = named.strip_prefix(prefix)?;
-        if mark.len() == 2
-            && let Some(after) = rest.strip_prefix(name)
-            && after.bytes().next().is_some_and(ends_name)
-        {
-            let after = after.strip_prefix('>')?;
-            plain.push_str(name);
-            plain.push('>');
-            return Some(text.len() - after.len());
+        let mark: &[u8] = if end { b"</" } else { b"<" };
+        plain.extend_from_slice(mark);
+        let rest = prefix.cut(tag.get(mark.len()..)?)?;
+        at = text.len() - rest.len();
+        if end && rest.get(name.len()).is_some_and(|byte| ends_name(*byte)) && rest.starts_with(name) {
+            plain.extend_from_slice(name);
+            plain.push(b'>');
+            at += name.len() + 1;
+            return (text.get(at - 1) == Some(&b'>')).then_some(at);
         }
+    }
+}
+
+/// Copies what comes before the next `<`, eight bytes in one step, and returns its length.
+fn copy_to_tag(text: &[u8], plain: &mut Vec<u8>) -> Option<usize> {
+    let (words, tail) = text.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        plain.extend_from_slice(word);
+        let differences = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'<'));
+        // Marks the bytes that are zero: the lowest mark is right, those above it may be false.
+        let marks = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
+        if marks != 0 {
+            let found = usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default();
+            plain.truncate(plain.len() - 8 + found);
+            return Some(at + found);
+        }
+        at += 8;
+    }
+    let found = tail.iter().position(|byte| *byte == b'<')?;
+    plain.extend_from_slice(tail.get(..found)?);
+    Some(at + found)
+}
+
+/// How many bytes the comment or CDATA section has that a text begins with.
+fn declared(tag: &[u8]) -> Option<usize> {
+    let (begin, end) = if tag.starts_with(b"<![CDATA[") { ("<![CDATA[", "]]>") } else { ("<!--", "-->") };
+    let content = tag.strip_prefix(begin.as_bytes())?;
+    Some(begin.len() + memchr::memmem::find(content, end.as_bytes())? + end.len())
+}
+
+/// A prefix with its colon.
+#[derive(Clone, Copy)]
+struct Prefix<'a> {
+    text: &'a [u8],
+    /// Its first eight bytes, and a bit set for each bit that counts.
+    word: u64,
+    mask: u64,
+}
+
+impl<'a> Prefix<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut word = [0; 8];
+        word.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = byte);
+        let mask = word.map(|byte| if byte == 0 { 0 } else { 0xFF });
+        Self { text: text.as_bytes(), word: u64::from_le_bytes(word), mask: u64::from_le_bytes(mask) }
+    }
+
+    /// What follows the prefix.
+    #[inline]
+    fn cut<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        if let Some(first) = text.first_chunk()
+            && (u64::from_le_bytes(*first) ^ self.word) & self.mask != 0
+        {
+            return None;
+        }
+        // The first eight bytes have been compared, if the text has as many.
+        if self.text.len() > 8 || text.len() < 8 {
+            return text.strip_prefix(self.text);
+        }
+        text.get(self.text.len()..)
     }
 }
 
