@@ -61,7 +61,9 @@ async fn decisions_are_counted() {
     let _ = down.check("A", CallType::Statement, at(0), 1).await;
     let counted = snapshotter.snapshot().into_vec().into_iter().map(|(key, _, _, value)| {
         assert_eq!(key.key().name(), "bankrail_limit_decisions_total");
-        let labels: Vec<_> = key.key().labels().map(|label| label.value().to_owned()).collect();
+        let (names, labels): (Vec<_>, Vec<_>) =
+            key.key().labels().map(|label| (label.key().to_owned(), label.value().to_owned())).unzip();
+        assert_eq!(names, ["call_type", "decision"]);
         let DebugValue::Counter(count) = value else { panic!("{value:?}") };
         (labels.join(" "), count)
     });

@@ -349,6 +349,20 @@ async fn a_clock_that_stands_still_stops_no_call() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_clock_that_is_set_while_a_call_waits_is_read_after_ten_seconds() {
+    let clock = Arc::new(ManualClock::new(at(1_000)));
+    let pacer = paced(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
+    pacer.hold_until(at(50_000));
+    let begun = Instant::now();
+    let waiting = tokio::spawn(async move { pacer.acquire(1).await });
+    tokio::task::yield_now().await;
+    clock.set(at(50_000));
+    waiting.await.unwrap().unwrap();
+    // Timers are rounded up to a millisecond.
+    assert_eq!(begun.elapsed().as_millis().div_ceil(10) * 10, 10_000);
+}
+
+#[tokio::test(start_paused = true)]
 async fn by_default_a_call_waits_for_a_minute_and_is_told_when_otherwise() {
     assert_eq!(Pacing::default(), Pacing::WaitUpTo(Duration::from_secs(60)));
     let clock = clock(500_000);
@@ -378,6 +392,12 @@ async fn a_wait_of_more_than_a_second_is_told_once() {
     second.hold_until(at(31_000));
     second.acquire(1).await.unwrap();
     assert_eq!(log.text(), "", "a second is not worth telling");
+    let third = by_default(policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]), clock.clone());
+    third.hold_until(clock.now().saturating_add(Duration::from_millis(1_001)));
+    third.acquire(1).await.unwrap();
+    assert!(log.text().contains("until=1970-01-01T00:00:32.001Z"), "{}", log.text());
+    drop(log);
+    let log = Log::start();
     // Two wait for one place; the second of them gives up, because its own comes too late.
     let waiting = [0, 1].map(|_| {
         let pacer = Arc::clone(&pacer);
