@@ -46,6 +46,9 @@ pub(crate) fn is_unsafe(c: char) -> bool {
 
 /// The columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.len();
+    }
     text.graphemes(true).map(|character| character.width()).sum()
 }
 

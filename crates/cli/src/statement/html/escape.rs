@@ -2,7 +2,7 @@
 
 use crate::text::is_unsafe;
 use askama::filters::HtmlSafe;
-use std::fmt::{self, Display, Write as _};
+use std::fmt::{self, Display};
 
 /// A text as the content of an element. It is isolated, so that right-to-left text changes nothing around it.
 pub(super) fn text(text: impl Display) -> Text {
@@ -55,18 +55,20 @@ impl Display for Text {
     }
 }
 
-fn escape(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for c in text.chars() {
+fn escape(mut text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'') || (is_unsafe(c) && !matches!(c, '\n' | '\t'));
+    while let Some((at, c)) = text.char_indices().find(|(_, c)| special(*c)) {
+        let (plain, rest) = text.split_at(at);
+        out.write_str(plain)?;
         match c {
             '&' => out.write_str("&amp;")?,
             '<' => out.write_str("&lt;")?,
             '>' => out.write_str("&gt;")?,
             '"' => out.write_str("&quot;")?,
             '\'' => out.write_str("&#39;")?,
-            '\n' | '\t' => out.write_char(c)?,
-            c if is_unsafe(c) => write!(out, "\\u{{{:x}}}", u32::from(c))?,
-            c => out.write_char(c)?,
+            c => write!(out, "\\u{{{:x}}}", u32::from(c))?,
         }
+        text = rest.strip_prefix(c).unwrap_or_default();
     }
-    Ok(())
+    out.write_str(text)
 }
