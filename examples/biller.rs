@@ -1,5 +1,5 @@
-//! A biller: `biller FOLDER ACCOUNT...`, with a folder that `bankrail provider` makes for a demo customer. Its file
-//! `connection.toml` says what the biller and its bank have arranged. The biller imports each new entry of the accounts
+//! A biller: `biller FOLDER`, with a folder that `bankrail provider` makes for a demo customer. Its file
+//! `connection.toml` says what the biller and its bank have arranged. The biller imports each new entry of its accounts
 //! once, receives the bank's webhooks, keeps the histories of mandates and payments, and prints each change, until
 //! Ctrl-C. All it knows is in `biller.sqlite`, so that it may be killed at any time and started again.
 //!
@@ -15,25 +15,28 @@ use bankrail::stores::sqlite::{SqliteOptions, SqliteStore, SqliteWork};
 use bankrail::values::MainError;
 use bankrail::webhook::Message;
 use bankrail::webhook::history::{KeptHistory, follow_changes};
-use std::{env, error::Error, future::pending, future::ready, path::PathBuf, sync::Arc};
+use std::{env, error::Error, future::pending, future::ready, path::PathBuf, sync::Arc, time::Duration};
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS imported (account, id, amount, currency, day, UNIQUE (account, id))";
-const ADD: &str = "INSERT OR IGNORE INTO imported VALUES (?1, ?2, ?3, ?4, ?5)";
+const ADD: &str = "INSERT INTO imported VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (account, id) DO NOTHING";
 const REMOVE: &str = "DELETE FROM imported WHERE account = ?1 AND id = ?2";
 
 #[tokio::main]
 async fn main() -> Result<(), MainError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let (shutdown, metrics) = (Shutdown::on_signal()?, Prometheus::install()?);
-    let folder = PathBuf::from(env::args().nth(1).ok_or("usage: biller FOLDER ACCOUNT...")?);
-    let accounts: Result<Vec<_>, _> = env::args().skip(2).map(|id| id.parse().map(PolledAccount::new)).collect();
+    let folder = PathBuf::from(env::args().nth(1).ok_or("usage: biller FOLDER")?);
     let bank = Connection::open(&folder)?;
+    let accounts: Vec<_> = bank.accounts.iter().cloned().map(PolledAccount::new).collect();
+    if accounts.is_empty() {
+        Err("connection.toml: expected accounts, found none")?;
+    }
     let store = Arc::new(SqliteStore::open(folder.join("biller.sqlite"), SqliteOptions::new())?);
     store.transaction(|sql| sql.connection().execute_batch(TABLE)).await?;
 
     let secret = SealingSecret::open_or_create(folder.join("token-cache.key"))?;
     let client = bank.client(ClientOptions::new().counters(store.clone()).token_cache((store.clone(), secret)))?;
-    let poller = Poller::transactional(client.statements(), store.clone(), accounts?, import, PollerOptions::new());
+    let poller = Poller::transactional(client.statements(), store.clone(), accounts, import, PollerOptions::new());
     let receivers = bank.receivers(Arc::new(store.inbox()), ReceiversOptions::new())?;
     let worker = receivers.worker(Handlers::new().on_any_transactional(keep).on_conflict(contradicted));
     let server = bank.server(receivers.router(), ServerOptions::new()).await?;
@@ -45,9 +48,21 @@ async fn main() -> Result<(), MainError> {
     tokio::spawn(Operations::listen(address, health).await?.run(pending()));
 
     let (histories, stop) = (store.histories(), || shutdown.clone().wanted());
-    let print = |kept: KeptHistory| kept.ids.iter().for_each(|id| println!("{id} {}", kept.state()));
     let all = async { tokio::join!(poller.run(stop()), worker.run(stop()), server.run(stop())) };
-    tokio::select! { _ = all => {}, error = follow_changes(&histories, 0, print) => return Err(error.into()) }
+    let mut seen = 0;
+    let follow = async {
+        loop {
+            let after = seen;
+            let print = |kept: KeptHistory| {
+                seen = kept.change;
+                kept.ids.iter().for_each(|id| println!("{id} {}", kept.state()));
+            };
+            let error = follow_changes(&histories, after, print).await;
+            eprintln!("the histories cannot be read: {error}");
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
+    };
+    tokio::select! { _ = all => {}, () = follow => {} }
     store.close().await;
     Ok(())
 }
@@ -75,7 +90,7 @@ async fn keep(received: Delivery<Message>) -> Result<SqliteWork, HandlerError> {
     Ok(SqliteWork::new(move |sql| sql.apply_history("", &received.message, received.received_at).map(drop)))
 }
 
-/// A message that contradicts an earlier one changes no history: a person decides which of the two is valid.
+/// A message with the key of an earlier one and other content changes no history: a person decides which is valid.
 async fn contradicted(received: Delivery<Conflict>) -> Result<(), HandlerError> {
     println!("conflict: message {} contradicts message {}", received.id, received.message.with);
     Ok(())

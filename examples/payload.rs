@@ -42,7 +42,7 @@ fn make_keys(folder: &Path) -> Result<(), MainError> {
     let decryption = DecryptionKey::generate(RsaSize::Rsa2048)?;
     write_private(&folder.join("signing.pem"), &signing.to_pkcs8_pem())?;
     fs::write(folder.join("signing.pub.pem"), signing.verifying_key().to_spki_pem())?;
-    write_private(&folder.join("encryption.pem"), &decryption.to_pkcs8_pem())?;
+    write_private(&folder.join("decryption.pem"), &decryption.to_pkcs8_pem())?;
     fs::write(folder.join("encryption.pub.pem"), decryption.encryption_key().to_spki_pem())?;
     println!("four keys in {}", folder.display());
     Ok(())
@@ -67,7 +67,7 @@ fn seal(folder: &Path) -> Result<(), MainError> {
 }
 
 fn open(folder: &Path) -> Result<(), MainError> {
-    let decryption = DecryptionKey::open(folder.join("encryption.pem"))?;
+    let decryption = DecryptionKey::open(folder.join("decryption.pem"))?;
     let verifying = VerifyingKey::open(folder.join("signing.pub.pem"))?;
     let mut sealed = String::new();
     std::io::stdin().read_to_string(&mut sealed)?;

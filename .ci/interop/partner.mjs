@@ -1,6 +1,6 @@
 // A foreign partner: `partner.mjs LIBRARY sign|verify|seal|open DIR` reads standard input and writes standard output.
 // `sign` and `verify` are for assertions, `seal` and `open` for secured payloads.
-// DIR holds signing.pem, signing.pub.pem, encryption.pem and encryption.pub.pem, as the `payload` example writes them.
+// DIR holds signing.pem, signing.pub.pem, decryption.pem and encryption.pub.pem, as the `payload` example writes them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,7 @@ export const partners = (folder, key = keysOf(folder)) => ({
     },
     async open(token) {
       const { compactDecrypt, importPKCS8 } = await import("jose");
-      const { plaintext } = await compactDecrypt(token, await importPKCS8(key("encryption.pem"), "RSA-OAEP"));
+      const { plaintext } = await compactDecrypt(token, await importPKCS8(key("decryption.pem"), "RSA-OAEP"));
       return this.verify(plaintext);
     },
   },
@@ -61,7 +61,7 @@ export const partners = (folder, key = keysOf(folder)) => ({
     },
     async open(token) {
       const { default: jose } = await import("node-jose");
-      const encryption = await jose.JWK.asKey(key("encryption.pem"), "pem");
+      const encryption = await jose.JWK.asKey(key("decryption.pem"), "pem");
       const { plaintext } = await jose.JWE.createDecrypt(encryption).decrypt(token);
       return this.verify(plaintext.toString());
     },

@@ -2,7 +2,7 @@
 
 `sign` and `verify` are for assertions, `seal` and `open` for secured payloads.
 
-DIR holds signing.pem, signing.pub.pem, encryption.pem and encryption.pub.pem, as the `payload` example writes them.
+DIR holds signing.pem, signing.pub.pem, decryption.pem and encryption.pub.pem, as the `payload` example writes them.
 """
 
 import pathlib
@@ -43,7 +43,7 @@ def jwcrypto_open(keys, token):
     from jwcrypto import jwe, jwk
 
     opened = jwe.JWE()
-    opened.deserialize(token.decode(), jwk.JWK.from_pem(keys("encryption.pem")))
+    opened.deserialize(token.decode(), jwk.JWK.from_pem(keys("decryption.pem")))
     return jwcrypto_verify(keys, opened.payload)
 
 
@@ -75,7 +75,7 @@ def joserfc_open(keys, token):
     from joserfc.jwk import RSAKey
 
     registry = jwe.JWERegistry(algorithms=["RSA-OAEP", "A256CBC-HS512"])
-    opened = jwe.decrypt_compact(token, RSAKey.import_key(keys("encryption.pem")), registry=registry)
+    opened = jwe.decrypt_compact(token, RSAKey.import_key(keys("decryption.pem")), registry=registry)
     return joserfc_verify(keys, opened.plaintext)
 
 

@@ -124,7 +124,7 @@ api_key = {{ header = "apikey", value = "receiver-key" }}
             with sqlite3.connect(self.folder / "biller.sqlite", timeout=10) as connection:
                 connection.execute("DELETE FROM bankrail_counter WHERE true")
             connection.close()
-        return self.start("examples/biller", self.folder, *ACCOUNTS)
+        return self.start("examples/biller", self.folder)
 
     def token(self, url):
         status, body = self.ask_token(url)

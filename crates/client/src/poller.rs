@@ -97,7 +97,7 @@ use tokio::time::Instant;
 ///                     let (amount, currency) = (movement.amount.amount().to_string(), movement.amount.currency());
 ///                     let row = (account.as_str(), movement.id.as_bytes(), amount, currency.as_str(), movement.text);
 ///                     // The table's key is account and id.
-///                     sql.execute("INSERT OR IGNORE INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)", row)?;
+///                     sql.execute("INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING", row)?;
 ///                 }
 ///             }
 ///         }

@@ -8,7 +8,9 @@
 //! books what a CSV file says, and `provider FOLDER send ENDPOINT KIND FILE` delivers a message, both while it serves.
 //!
 //! With `--postgres`, the ledger, the customers and the messages are there, for instances on several machines:
-//! `provider FOLDER --postgres … customers` makes its customers those of the folder `customers/`.
+//! `provider FOLDER --postgres … customers` makes its customers those of the folder `customers/`. The connection is not
+//! encrypted: it is for a socket or a protected network. Across another one, connect with a TLS connector in place of
+//! `NoTls`, and read the password from a file: others of the machine see arguments.
 
 use bankrail::bank::{
     AccountRegistrar, CustomerFolder, CustomerFolderOptions, CustomerSource, DirectoryFollower, PostgresDirectory,
@@ -76,6 +78,9 @@ enum Command {
         /// A network of proxies that customers' connections come through, such as `10.0.0.0/24`; once for each.
         #[arg(long)]
         trusted_proxy: Vec<IpNet>,
+        /// Take assertions without `typ`, too, as many client libraries make them, and with a clock 30 s off.
+        #[arg(long)]
+        lenient_clients: bool,
     },
     /// Makes the customers in PostgreSQL those of the folder.
     Customers,
@@ -137,7 +142,7 @@ async fn main() -> Result<(), MainError> {
             headers.request_key = kind.answers_a_request().then(HyphenatedUuid::random);
             store.outbox().enqueue(&message.outgoing(endpoint.parse()?, &headers)?, SystemClock.now()).await?;
         }
-        Command::Serve { issuer, listen, operations, valkey, roots, trusted_proxy } => {
+        Command::Serve { issuer, listen, operations, valkey, roots, trusted_proxy, lenient_clients } => {
             // What is on this machine alone: all, or what no server keeps.
             let local = match (&store, &valkey) {
                 (Store::Sqlite(store), _) => Some(store.clone()),
@@ -178,12 +183,14 @@ async fn main() -> Result<(), MainError> {
             let secret =
                 <[u8; 32]>::try_from(read(&folder.join("cursor.key"))?).map_err(|_| "cursor.key: expected 32 bytes")?;
             let audit = AuditFile::open(folder.join("audit.jsonl"), AuditFileOptions::new())?;
+            let claims = VerifierOptions::new();
+            let claims = if lenient_clients { claims.lenient_clients() } else { claims };
             let options = ProviderOptions::new()
                 .issuer(&issuer)
                 .limiter(limiter)
                 .cursor_secret(CursorSecret::from_bytes(secret))
                 .audit(Arc::new(audit), AuditOptions::new());
-            let verifier = Verifier::new(Audience::parse(&issuer)?, VerifierOptions::new().lenient_clients());
+            let verifier = Verifier::new(Audience::parse(&format!("{issuer}/v1.0/auth"))?, claims);
             let provider = Provider::new(directory.clone(), ledger, keys.0, verifier, options)?;
 
             let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;

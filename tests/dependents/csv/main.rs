@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for report in &read.document.reports {
             let account = report.account.id.to_string();
             for line in report.lines() {
-                let money = line.signed_money().ok_or(format!("{file}: a line has no sign or no currency"))?;
+                let money = line.signed_money().ok_or(format!("{file}: a line has no amount, sign or currency"))?;
                 let day = line.entry.booking_date.as_ref().map(ToString::to_string).unwrap_or_default();
                 let name = line.counterparty().and_then(|party| party.name.as_ref()).map_or("", |name| name.as_str());
                 let (amount, currency) = (money.amount().to_string(), money.currency());

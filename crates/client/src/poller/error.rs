@@ -1,5 +1,6 @@
 //! Why an account is no longer polled.
 
+use super::movement::MovementError;
 use crate::StatementError;
 use crate::transport::show_the_service;
 use bankrail_statement::WalkError;
@@ -39,13 +40,17 @@ impl PollError {
         }
     }
 
-    /// What to check, for whoever runs this side, without an account.
+    /// What to check, for whoever runs this side, without an account. Of a handler's error it has the text only if
+    /// that is a [`MovementError`]; the others are in [`Poller::status`](super::Poller::status).
     #[must_use]
     pub fn advice(&self) -> Cow<'static, str> {
         match self {
             Self::Statement(error) => error.advice(),
             Self::Walk(_) => show_the_service(None).into(),
-            Self::Handler { .. } => "see why the handler fails".into(),
+            Self::Handler { source, .. } => match source.downcast_ref::<MovementError>() {
+                Some(error) => format!("see the entry in the statement: {error}").into(),
+                None => "see the handler's error in the status of the poller".into(),
+            },
         }
     }
 }
@@ -65,4 +70,19 @@ pub struct PollerFault {
 
 fn names(labels: &[String]) -> String {
     if labels.is_empty() { "none".to_owned() } else { labels.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_advice_has_the_text_of_a_movement_that_cannot_be_booked_and_of_no_other_error() {
+        let id = bankrail_statement::SeenEntryId::from_bytes([0; 32]);
+        let entry = PollError::Handler { times: 3, source: Box::new(MovementError::Direction { id }) };
+        let expected = "expected CRDT or DBIT in CdtDbtInd";
+        assert!(entry.advice().ends_with(expected) && entry.advice().contains("0000"), "{}", entry.advice());
+        let other = PollError::Handler { times: 3, source: "a secret".into() };
+        assert_eq!(other.advice(), "see the handler's error in the status of the poller");
+    }
 }
