@@ -5,7 +5,7 @@ use super::super::folder::Folders;
 use crate::keys::write::{Secrecy, make_folder, unnamed};
 use crate::output::unwritable;
 use bankrail::emulator::{Arguments, ControlError, TestAccount};
-use bankrail::stores::sqlite::rusqlite::{self, Connection, TransactionBehavior, params};
+use bankrail::stores::sqlite::rusqlite::{self, Connection, TransactionBehavior, config::DbConfig, params};
 use bankrail::values::excerpt;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -84,6 +84,8 @@ pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(),
     let path = path.to_string_lossy().into_owned();
     on_database(folders, move |connection| {
         connection.execute("ATTACH ?1 AS kept", [path])?;
+        // What triggers would write is in the snapshot.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.pragma_update(None, "defer_foreign_keys", true)?;
         let tables = tables(&transaction)?;
