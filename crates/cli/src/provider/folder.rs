@@ -121,6 +121,12 @@ impl Folders {
         ))
     }
 
+    /// Waits until nobody else changes the configuration, and keeps others from it until the file is dropped.
+    pub(super) fn lock_changes(&self) -> Result<File, Failure> {
+        let path = self.config(".changes.lock");
+        open_lock(&path).and_then(|file| file.lock().map(|()| file)).map_err(|error| damaged(&path, &error))
+    }
+
     /// True while a provider runs on the data.
     pub(super) fn is_in_use(&self) -> bool {
         let file = open_lock(&self.data("provider.lock"));

@@ -52,6 +52,7 @@ pub(super) fn run(command: &Command, folders: &Folders, output: &mut Output) -> 
 pub(super) fn rotated(folders: &Folders) -> Result<(Vec<VerifyingKey>, Vec<PathBuf>), Failure> {
     let new = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
     let public = new.verifying_key();
+    let _alone = folders.lock_changes()?;
     let mut keys = vec![public.clone()];
     keys.extend(published(folders)?);
     keys.truncate(KEPT);
