@@ -41,6 +41,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::oneshot;
 use tracing::level_filters::LevelFilter;
 
 /// How often the outbox is asked for messages that another process stored.
@@ -52,7 +53,15 @@ const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(60);
 /// Serves until Ctrl-C or SIGTERM.
 pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut Output) -> Result<Outcome, Failure> {
     logging::start(LevelFilter::WARN, &[], output.log_colors());
-    let shutdown = crate::unfinished::shutdown()?;
+    let signal = crate::unfinished::shutdown()?;
+    let (speaker, silenced) = oneshot::channel::<()>();
+    // A program that cannot say any more what it does ends as it does at Ctrl-C.
+    let shutdown = Shutdown::when(async {
+        tokio::select! {
+            () = signal.wanted() => {}
+            _ = silenced => {}
+        }
+    });
     if folders.is_demo() {
         let issuer = arguments.issuer.clone().unwrap_or_else(|| default_issuer(arguments.listen));
         demo::make(folders, host(&issuer).as_deref())?;
@@ -210,9 +219,10 @@ pub(super) async fn run(arguments: &Arguments, folders: &Folders, output: &mut O
     let delivering = dispatcher.clone();
     let stop = shutdown.clone().wanted();
     let delivering = tokio::spawn(async move { delivering.run(stop).await });
-    print_refusals(news, shutdown, output).await?;
+    let said = print_refusals(news, shutdown, output).await;
+    drop(speaker);
     // The reader of a pipe ends with the same Ctrl-C: what was accepted is finished nevertheless.
-    let said = output.line("stopping").and_then(|()| Ok(output.flush()?));
+    let said = said.and_then(|()| output.line("stopping")).and_then(|()| Ok(output.flush()?));
     // Both end within bounds of their own, unless they panicked.
     let (server, delivering) = (server.await, delivering.await);
     store.close().await;
