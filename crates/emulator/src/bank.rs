@@ -271,9 +271,10 @@ impl FakeBank {
         self.0.emulator.front.plan.left()
     }
 
-    /// Forgets the faults that no call has met yet.
+    /// Forgets the faults that no call has met yet, and ends the repetitions of cursors.
     pub fn clear_faults(&self) {
         self.0.emulator.front.plan.clear();
+        self.0.emulator.front.end_repetitions();
     }
 
     /// The calls of the bank's endpoints since its start or [`FakeBank::forget_calls`], oldest first; the last 10,000.

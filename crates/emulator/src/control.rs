@@ -102,7 +102,12 @@ impl Control {
                 0 if arguments.number("number").is_some() => Err(ControlError::Unknown(
                     "expected the number of a fault that is ordered, found another".to_owned(),
                 )),
-                ended => Ok(json!({ "removed": ended })),
+                ended => {
+                    if arguments.number("number").is_none() {
+                        self.0.emulator.front.end_repetitions();
+                    }
+                    Ok(json!({ "removed": ended }))
+                }
             },
             Operation::Journal => {
                 let most = arguments.fitting("most")?.unwrap_or(MOST_SHOWN);
@@ -193,6 +198,7 @@ impl Control {
             Some(customer) => emulator.calls().forget_of(customer.as_str()),
             None => {
                 emulator.front.plan.end(None);
+                emulator.front.end_repetitions();
                 limiter.change_limits(|now| now.clone_from(limits));
                 emulator.calls().forget();
             }

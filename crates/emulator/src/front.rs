@@ -14,16 +14,19 @@ use axum::extract::State;
 use axum::middleware::{Next, from_fn_with_state, map_request_with_state};
 use bankrail_client_assertion::token::{AccessToken, TokenErrorBody, TokenErrorCode, TokenResponse, TokenStore};
 use bankrail_http::names::{API_KEY, REQUEST_KEY};
+use bankrail_http::serve::RequestBodyError;
 use bankrail_http::{RequestKey, RequestKeyLayer};
 use bankrail_service::{ApiKeyHash, CallOutcome, Directory};
 use bankrail_statement::{Cursor, ErrorCode, StatementErrorBody};
 use bankrail_values::{Clock, HyphenatedUuid};
 use bytes::Bytes;
+use futures_util::stream;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -99,6 +102,11 @@ impl Asked {
 }
 
 impl Front {
+    /// Cursors no longer return to their page.
+    pub(crate) fn end_repetitions(&self) {
+        self.lock().clear();
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Repeating>> {
         self.repeating.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -284,18 +292,19 @@ async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: N
     let call = &mut recording.call;
     let mut ordered = None;
     // Without faults and records of requests, the provider itself reads the body and bounds it.
-    let mut answer = if front.keeps != Keeps::Nothing || !front.plan.is_empty() {
-        // A longer body is handed on as one that is too long for the provider, too.
-        let body = to_bytes(body, MAX_REQUEST).await.unwrap_or_else(|_| vec![b' '; MAX_REQUEST + 1].into());
-        call.customer = front.customer(&parts.headers).await;
-        let (fault, reason) = front.plan.take(call.endpoint, call.customer.as_deref()).unzip();
-        (call.fault, ordered) = (fault.clone(), reason.flatten());
-        if front.keeps != Keeps::Nothing {
-            (call.headers, call.body) = (parts.headers.clone(), body.slice(..body.len().min(MAX_REQUEST)));
+    let reads = front.keeps != Keeps::Nothing || !front.plan.is_empty();
+    let whole = if reads { whole(body).await } else { Err(body) };
+    let mut answer = match whole {
+        Ok(body) => {
+            call.customer = front.customer(&parts.headers).await;
+            let (fault, reason) = front.plan.take(call.endpoint, call.customer.as_deref()).unzip();
+            (call.fault, ordered) = (fault.clone(), reason.flatten());
+            if front.keeps != Keeps::Nothing {
+                (call.headers, call.body) = (parts.headers.clone(), body.slice(..body.len().min(MAX_REQUEST)));
+            }
+            front.serve(Asked { parts, body, next }, call.endpoint, fault).await
         }
-        front.serve(Asked { parts, body, next }, call.endpoint, fault).await
-    } else {
-        next.run(Request::from_parts(parts, body)).await
+        Err(body) => next.run(Request::from_parts(parts, body)).await,
     };
     if front.keeps == Keeps::Masked {
         call.answer_headers = answer.headers().clone();
@@ -308,6 +317,23 @@ async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: N
     call.reason = outcome.and_then(|outcome| outcome.refusal.as_ref()).map(ToString::to_string).or(ordered);
     call.status = (call.fault != Some(Fault::Reset)).then(|| answer.status().as_u16());
     answer
+}
+
+/// The whole body, or one that is too long for the provider, too. One that does not arrive is an error: a body that does
+/// not arrive at the provider either.
+async fn whole(body: Body) -> Result<Bytes, Body> {
+    match to_bytes(body, MAX_REQUEST).await {
+        Ok(body) => Ok(body),
+        Err(error) if causes(&error).any(|cause| cause.is::<RequestBodyError>()) => {
+            Err(Body::from_stream(stream::iter([Err::<Bytes, _>(error)])))
+        }
+        Err(_) => Ok(vec![b' '; MAX_REQUEST + 1].into()),
+    }
+}
+
+/// An error and what caused it.
+fn causes(error: &axum::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(Some(error as &(dyn Error + 'static)), |error| (*error).source())
 }
 
 /// The answer, and a copy of the beginning of its body. One that is sent in pieces is not looked at.
@@ -424,4 +450,20 @@ async fn under_cursor(answer: Response<Body>, cursor: &str) -> Response<Body> {
         Body::from(Value::Object(members).to_string())
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_that_breaks_is_not_taken_for_one_that_is_too_long() {
+        assert_eq!(whole(Body::from("short")).await.unwrap(), "short");
+        assert_eq!(whole(Body::from(vec![b'x'; MAX_REQUEST + 9])).await.unwrap().len(), MAX_REQUEST + 1);
+        let broken = RequestBodyError::TimedOut { after: Duration::from_secs(1) };
+        let pieces = [Ok(Bytes::from_static(b"half")), Err(broken)];
+        let left = whole(Body::from_stream(stream::iter(pieces))).await.unwrap_err();
+        let error = to_bytes(left, MAX_REQUEST).await.unwrap_err();
+        assert!(causes(&error).any(|cause| cause.is::<RequestBodyError>()));
+    }
 }
