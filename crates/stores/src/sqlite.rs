@@ -19,8 +19,6 @@
 //!   their expiry: no sweeper is needed.
 
 use bankrail_values::StoreError;
-#[cfg(feature = "mailbox")]
-use bankrail_values::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,7 +61,7 @@ pub use rusqlite;
 use connection::Database;
 
 /// The maximum number of entries that one transaction deletes.
-#[cfg(feature = "mailbox")]
+#[cfg(any(feature = "mailbox", feature = "statement"))]
 const FORGOTTEN: u32 = 500;
 
 /// Twice in one transaction, it leaves the row as it is. Once with the same number would not do: SQLite does not write
@@ -165,13 +163,19 @@ impl SqliteStore {
     }
 }
 
-#[cfg(feature = "mailbox")]
+#[cfg(any(feature = "mailbox", feature = "statement"))]
 impl SqliteStore {
-    /// Runs a deletion with an instant and a limit until it finds no more rows. Other writes run in between.
-    async fn forget_in_pieces(&self, sql: &'static str, before: Timestamp) -> Result<u64, StoreError> {
+    /// Runs a deletion until it finds no more rows. `of` gives its parameters, the last of which is how many rows it may
+    /// delete at once. Other writes run in between.
+    async fn forget_in_pieces<P: rusqlite::Params + Clone + Send + 'static>(
+        &self,
+        sql: &'static str,
+        of: impl Fn(u32) -> P,
+    ) -> Result<u64, StoreError> {
         let mut forgotten = 0;
         loop {
-            let piece = self.database.write(move |c| statements::run(c, sql, (before.unix_millis(), FORGOTTEN)));
+            let parameters = of(FORGOTTEN);
+            let piece = self.database.write(move |c| statements::run(c, sql, parameters.clone()));
             match piece.await? {
                 0 => return Ok(forgotten),
                 piece => forgotten += u64::try_from(piece).unwrap_or(u64::MAX),

@@ -86,7 +86,7 @@ impl Histories for SqliteHistories {
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.store.forget_in_pieces(FORGET, before))
+        Box::pin(self.store.forget_in_pieces(FORGET, move |most| (before.unix_millis(), most)))
     }
 }
 

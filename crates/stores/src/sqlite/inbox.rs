@@ -110,7 +110,7 @@ impl Inbox for SqliteInbox {
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.store.forget_in_pieces(FORGET, before))
+        Box::pin(self.store.forget_in_pieces(FORGET, move |most| (before.unix_millis(), most)))
     }
 }
 

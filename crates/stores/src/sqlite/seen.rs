@@ -21,7 +21,8 @@ const MOVE: &str = "INSERT OR REPLACE INTO bankrail_seen_position (account, posi
 
 const POSITION: &str = "SELECT position FROM bankrail_seen_position WHERE account = ?1";
 
-const FORGET: &str = "DELETE FROM bankrail_seen WHERE account = ?1 AND day < ?2";
+const FORGET: &str = "DELETE FROM bankrail_seen WHERE account = ?1 AND key IN (SELECT key FROM bankrail_seen
+    WHERE account = ?1 AND day < ?2 LIMIT ?3)";
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[COUNT, RECORD, MOVE, POSITION, FORGET];
@@ -31,7 +32,11 @@ impl SeenEntries for SqliteStore {
         self => self.database;
         read counts(account: &'a AccountId, keys: &'a [EntryKey]) -> Vec<u32> = c => counts(c, &account, &keys);
         read position(account: &'a AccountId) -> Option<String> = c => position(c, &account);
-        write forget_before(account: &'a AccountId, day: Date) -> u64 = c => forget(c, &account, day);
+    }
+
+    fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
+        let (account, day) = (account.clone(), day.to_string());
+        Box::pin(self.forget_in_pieces(FORGET, move |most| (account.as_str().to_owned(), day.clone(), most)))
     }
 
     fn record<'a>(
@@ -65,11 +70,6 @@ impl TransactionalSeenEntries for SqliteStore {
             Ok(work.run(connection, |done| done.map_or_else(Recorded::Undone, |()| Recorded::Committed)))
         }))
     }
-}
-
-fn forget(connection: &Connection, account: &AccountId, day: Date) -> Result<u64, Fault> {
-    let keys = run(connection, FORGET, params![account.as_str(), day.to_string()])?;
-    Ok(u64::try_from(keys).unwrap_or(u64::MAX))
 }
 
 pub(super) fn counts(connection: &Connection, account: &AccountId, keys: &[EntryKey]) -> Result<Vec<u32>, Fault> {
