@@ -55,7 +55,9 @@ impl From<RetryAfter> for HeaderValue {
         match retry_after {
             RetryAfter::After(wait) => Self::from(up(wait)),
             RetryAfter::At(at) => {
-                let since = Duration::from_secs(up(at.saturating_since(Timestamp::UNIX_EPOCH)));
+                // A date has four digits for the year, also in the last second of 9999.
+                let since = |at: Timestamp| at.saturating_since(Timestamp::UNIX_EPOCH);
+                let since = Duration::from_secs(up(since(at)).min(since(Timestamp::MAX).as_secs()));
                 let text = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + since);
                 Self::try_from(text).expect("a date is ASCII text")
             }

@@ -1,6 +1,7 @@
 //! `Retry-After`.
 
 use bankrail_http::RetryAfter;
+use bankrail_values::Timestamp;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue};
 use std::time::Duration;
@@ -38,4 +39,5 @@ fn what_is_written_reads_back_and_is_never_earlier() {
     let at = RetryAfter::At("2021-07-29T01:02:03.500Z".parse().unwrap());
     assert_eq!(written(at), "Thu, 29 Jul 2021 01:02:04 GMT");
     assert_eq!(read(&written(at)), Some(RetryAfter::At("2021-07-29T01:02:04.000Z".parse().unwrap())));
+    assert_eq!(written(RetryAfter::At(Timestamp::MAX)), "Fri, 31 Dec 9999 23:59:59 GMT");
 }

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// The most bytes of a row, and of what the reader reads ahead.
+/// The most bytes of the texts of a row, and of what the reader reads ahead.
 const MOST_BYTES: usize = 64 << 10;
 /// The most bytes that are read before a row is complete.
 const MOST_AHEAD: usize = 2 * MOST_BYTES;
@@ -36,7 +36,13 @@ pub(super) async fn load(
     let mut record = StringRecord::new();
     let mut next = |record: &mut StringRecord| match rows.read_record(record) {
         Ok(false) => Ok(None),
-        Ok(true) => Ok(Some(lines.borrow_mut().next_row(record.position().map_or(0, csv::Position::byte)))),
+        Ok(true) => {
+            let line = lines.borrow_mut().next_row(record.position().map_or(0, csv::Position::byte));
+            if record.as_slice().len() > MOST_BYTES {
+                return Err(LoadError::TooLong { line, most: MOST_BYTES });
+            }
+            Ok(Some(line))
+        }
         Err(error) => Err(failed(error, &mut lines.borrow_mut())),
     };
     if next(&mut record)?.is_none() {

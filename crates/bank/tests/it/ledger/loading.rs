@@ -280,6 +280,9 @@ async fn a_row_without_end_is_refused_in_bounded_memory<E: Engine>() {
     let file = BufReader::new(std::io::Read::chain(Cursor::new(format!("{HEAD}{good}\"").into_bytes()), rest));
     let error = ledger.load_csv(Box::new(file)).await.unwrap_err();
     assert!(matches!(error, LoadError::TooLong { line: 2, most: 65_536 }), "{error:?}");
+    let long = good.replace("AUD,,", &format!("AUD,,\"{}\"", "x".repeat(65_600)));
+    let wide = csv(&ledger, &format!("{HEAD}{good}{long}")).await.unwrap_err();
+    assert!(matches!(wide, LoadError::TooLong { line: 3, most: 65_536 }), "{wide:?}");
     // Many rows are no long row.
     let row = good.replace("AUD,,,,,", &format!("AUD,,,,,{}", "x".repeat(200)));
     let many = format!("{HEAD}{}", row.repeat(600));
