@@ -34,11 +34,14 @@ fn is_power(remainder: &BigUint, prime: u32) -> bool {
 mod tests {
     use super::*;
 
+    /// The factor of the chip's primes, as published.
+    const CHIP: u32 = 65_537;
+
     #[test]
     fn the_mark_is_found() {
         let product = PRIMES.iter().fold(BigUint::from(2_u32), |product, prime| product * BigUint::from(*prime));
         // A power of the generator, lifted to 2048 bits.
-        let power = |exponent: u32| BigUint::from(GENERATOR).modpow(&BigUint::from(exponent), &product);
+        let power = |exponent: u32| BigUint::from(CHIP).modpow(&BigUint::from(exponent), &product);
         let key = |residue: &BigUint| {
             let n = residue + &product * ((BigUint::from(1_u32) << 2047) / &product + BigUint::from(1_u32));
             rsa::RsaPublicKey::new_unchecked(n, BigUint::from(3_u32))
@@ -57,10 +60,10 @@ mod tests {
         for prime in PRIMES {
             // Marked modulo each other prime, with each remainder of this one.
             for times in 0..prime {
-                let n = BigUint::from(GENERATOR) + &product / BigUint::from(prime) * BigUint::from(times);
+                let n = BigUint::from(CHIP) + &product / BigUint::from(prime) * BigUint::from(times);
                 let (remainder, mut powers) = (&n % BigUint::from(prime), vec![1]);
                 while powers.len() < 168 {
-                    powers.push(powers[powers.len() - 1] * GENERATOR % prime);
+                    powers.push(powers[powers.len() - 1] * CHIP % prime);
                 }
                 let marked = powers.iter().any(|power| BigUint::from(*power) == remainder);
                 let key = rsa::RsaPublicKey::new_unchecked(n, BigUint::from(3_u32));

@@ -19,6 +19,7 @@ fn the_profile_is_read_and_unknown_members_are_kept() {
     assert_eq!((header.member_text("iat"), header.member_json("iat")), (None, Some("5")));
     assert!(jwe(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false).is_ok());
     assert!(jwe(r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, true).unwrap().is_deflated());
+    assert_eq!(jws(r#"{"alg":"RS256","cty":"json"}"#).unwrap().cty(), Some("json"));
 }
 
 #[test]
@@ -64,7 +65,10 @@ fn what_is_not_the_profile_is_refused() {
     ] {
         assert!(jwe(json, true).is_err(), "{json}");
     }
-    assert!(jwe(r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false).is_err());
+    let deflated = jwe(r#"{"zip":"DEF","alg":"RSA-OAEP","enc":"A256CBC-HS512"}"#, false);
+    assert!(matches!(deflated, Err(JoseHeaderError::Refused { name: "zip" })));
+    let other = jwe(r#"{"alg":"RSA-OAEP","enc":"A256CBC-HS512","zip":"GZIP"}"#, true).unwrap_err().to_string();
+    assert!(["zip", "DEF", "GZIP"].iter().all(|word| other.contains(word)), "{other}");
 }
 
 #[test]

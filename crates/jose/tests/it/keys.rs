@@ -295,6 +295,11 @@ fn a_private_key_without_its_factors_is_completed() {
             .verifying_key()
             .verify(b"x", &message)
             .unwrap();
+        for name in ["p", "q", "dp", "dq", "qi"] {
+            let mut one = jwk.clone();
+            one[name] = whole[name].clone();
+            assert!(read(&one).is_err(), "{name} without the others");
+        }
         for (name, value) in [("d", "AQ"), ("d", "AA"), ("d", "Ag"), ("e", "Aw"), ("n", "AQAB")] {
             let mut changed = jwk.clone();
             changed[name] = json!(value);
@@ -319,6 +324,12 @@ fn composite_factors_are_found_by_the_trial_run() {
         let refused = DecryptionKey::from_private_key(&key_pair, &options);
         assert!(matches!(refused, Err(KeyError::Inconsistent | KeyError::Backend)), "{refused:?}");
     }
+}
+
+fn read_with_alg(alg: &str) -> Jwk {
+    let mut jwk = private_jwk();
+    jwk["alg"] = alg.into();
+    read(&jwk).unwrap()
 }
 
 #[test]
@@ -360,8 +371,11 @@ fn a_jwk_is_used_for_what_it_says_only() {
     assert_eq!(allowed(&[("use", json!("sig")), ("alg", json!("PS256"))]), [false; 4]);
     assert_eq!(allowed(&[("alg", json!("RS256")), ("key_ops", json!(["unwrapKey"]))]), [false; 4]);
     for refused in [json!("sign"), json!(["sign", "sign"]), json!([1]), json!(null)] {
-        assert!(with(&[("key_ops", refused)]).is_err());
+        let error = with(&[("key_ops", refused)]).unwrap_err();
+        assert!(matches!(error, KeyError::JwkMember { name: "key_ops", .. }), "{error}");
     }
+    let refused = read_with_alg("PS256").allows(Role::Sign);
+    assert!(matches!(refused, Err(KeyError::NotAllowed { name: "alg", .. })), "{refused:?}");
     assert!(with(&[("use", json!(1))]).is_err());
     let public = Jwk::parse(&SIGNING.verifying_key().to_jwk()).unwrap();
     assert!(public.allows(Role::Verify).is_ok());
@@ -435,6 +449,10 @@ fn a_key_of_a_set_that_is_meant_but_cannot_be_used_is_reported() {
     let (keys, unusable) =
         KeySet::<VerifyingKey>::from_jwk_set(&read(&["7", &wide, &odd_size, &good]), &KeyOptions::new()).unwrap();
     assert_eq!(keys.keys().len(), 1);
+    let set = read(&["7", r#"{"kid":"mine","kty":"RSA","n":"AA"}"#, &good]);
+    let [number, named] = set.unusable() else { panic!("{:?}", set.unusable()) };
+    assert!(matches!(number.error, KeyError::JwkMember { name: "keys", .. }));
+    assert_eq!((number.kid.as_deref(), named.kid.as_deref()), (None, Some("\"mine\"")));
     assert!(matches!(&unusable[..], [key] if key.index == 2 && matches!(key.error, KeyError::Size { bits: 1024, .. })));
     let none = KeySet::<VerifyingKey>::from_jwk_set(&read(&[&wide, &odd_size]), &KeyOptions::new());
     assert!(matches!(none, Err(KeySetError::NoneUsable { index: 1, .. })), "{none:?}");
