@@ -60,7 +60,7 @@ async fn serve(folder: &Path, store: &SqliteStore) -> Result<(), MainError> {
         .limiter(limiter)
         .cursor_secret(CursorSecret::from_bytes(secret))
         .audit(Arc::new(audit), AuditOptions::new());
-    let verifier = Verifier::new(Audience::parse(issuer)?, VerifierOptions::new());
+    let verifier = Verifier::new(Audience::parse(&format!("{issuer}/v1.0/auth"))?, VerifierOptions::new());
     let provider = Provider::new(directory.clone(), ledger, Arc::new(store.clone()), verifier, options)?;
     let certificate = CertificateFiles::open(folder.join("server.pem"), folder.join("server-key.pem"))?;
     let server = Server::new(listener, certificate.server_config()?, provider.router(), ServerOptions::new());
