@@ -97,7 +97,7 @@ fn sqlite() -> (SqliteStore, TempDir) {
 /// A new schema of the PostgreSQL that the environment names.
 ///
 /// It takes some 300 µs for each row of a large table, one after the other, and several times as long once there are
-/// hundreds of thousands, so its curves end at a hundred thousand.
+/// hundreds of thousands, so its curves end a power of ten earlier, and at a hundred thousand at the latest.
 async fn postgres<'a>(curve: &Curve<'a>, schema: &str) -> Option<(PostgresStore, Curve<'a>)> {
     let config = std::env::var("BANKRAIL_POSTGRES").ok()?;
     let (client, connection) = bankrail_stores::postgres::tokio_postgres::connect(&config, NoTls).await.unwrap();

@@ -159,8 +159,8 @@ impl<S: Engine> SqlLedger<S> {
     ///
     /// - Keep a day for as long as a statement of it is read page by page, and something that was booked on it may be
     ///   booked again: with an entry its key is forgotten. A page position of a forgotten day names no entry any more
-    ///   ([`LedgerAnswer::UnknownPosition`], which is answered EC42001). On an account of which entries were forgotten, a
-    ///   booking on one of these days is refused ([`BookError::Forgotten`]).
+    ///   ([`LedgerAnswer::UnknownPosition`], which is answered EC42001). On an account of which entries were forgotten,
+    ///   a booking on one of these days is refused ([`BookError::Forgotten`]).
     /// - Of an account the days are gone at once; then its entries are deleted, 500 in each transaction, so that nobody
     ///   waits for long. What a failure leaves is deleted with the next call.
     ///

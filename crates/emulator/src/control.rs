@@ -233,11 +233,12 @@ impl Control {
         if is_real {
             clock.reset();
         }
-        if let Some(now) = now {
-            clock.set(now);
-        }
+        // The rate first: a clock that shall stand still stands at the time that was given.
         if let Some(rate) = rate {
             clock.run(rate);
+        }
+        if let Some(now) = now {
+            clock.set(now);
         }
         if let Some(judge) = judge {
             clock.judge_assertions(judge == "bank");

@@ -293,6 +293,9 @@ async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: N
     let mut ordered = None;
     // Without faults and records of requests, the provider itself reads the body and bounds it.
     let reads = front.keeps != Keeps::Nothing || !front.plan.is_empty();
+    if front.keeps != Keeps::Nothing {
+        call.headers = parts.headers.clone();
+    }
     let whole = if reads { whole(body).await } else { Err(body) };
     let mut answer = match whole {
         Ok(body) => {
@@ -300,7 +303,7 @@ async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: N
             let (fault, reason) = front.plan.take(call.endpoint, call.customer.as_deref()).unzip();
             (call.fault, ordered) = (fault.clone(), reason.flatten());
             if front.keeps != Keeps::Nothing {
-                (call.headers, call.body) = (parts.headers.clone(), body.slice(..body.len().min(MAX_REQUEST)));
+                call.body = body.slice(..body.len().min(MAX_REQUEST));
             }
             front.serve(Asked { parts, body, next }, call.endpoint, fault).await
         }
@@ -319,8 +322,8 @@ async fn answer(State(front): State<Arc<Front>>, request: Request<Body>, next: N
     answer
 }
 
-/// The whole body, or one that is too long for the provider, too. One that does not arrive is an error: a body that does
-/// not arrive at the provider either.
+/// The whole body, or one that is too long for the provider, too. One that does not arrive is an error: a body that
+/// does not arrive at the provider either.
 async fn whole(body: Body) -> Result<Bytes, Body> {
     match to_bytes(body, MAX_REQUEST).await {
         Ok(body) => Ok(body),

@@ -165,8 +165,8 @@ impl SqliteStore {
 
 #[cfg(any(feature = "mailbox", feature = "statement"))]
 impl SqliteStore {
-    /// Runs a deletion until it finds no more rows. `of` gives its parameters, the last of which is how many rows it may
-    /// delete at once. Other writes run in between.
+    /// Runs a deletion until it finds no more rows. `of` gives its parameters, the last of which is how many rows it
+    /// may delete at once. Other writes run in between.
     async fn forget_in_pieces<P: rusqlite::Params + Clone + Send + 'static>(
         &self,
         sql: &'static str,

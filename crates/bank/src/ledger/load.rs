@@ -129,7 +129,8 @@ impl<S: Engine> SqlLedger<S> {
     /// | `cheque` | [`Booking::cheque`](crate::Booking::cheque) |
     ///
     /// A row whose key (or reference, if it has no key) the account has already changes nothing. A row with neither is
-    /// always new. A row has at most 64 KiB. The days of new rows are checked as those of [`SqlLedger::book`].
+    /// always new. The texts of a row have at most 64 KiB together. The
+    /// days of new rows are checked as those of [`SqlLedger::book`].
     ///
     /// The rows are read one by one. On SQLite all other writes of the store wait, on PostgreSQL those to the same
     /// accounts, up to the time-out of an operation: read from a file, not from a peer. On PostgreSQL a load goes on

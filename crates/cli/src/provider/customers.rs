@@ -166,6 +166,7 @@ pub(super) fn added(
         record.endpoints.push(endpoint(&id, url, encryption, key.as_str().into())?);
         receiver_key = Some((id, key));
     }
+    let _alone = folders.lock_changes()?;
     let path = files::add(folders, &record)?;
     Ok(Added { api_key, receiver_key, path })
 }
@@ -209,6 +210,7 @@ pub(super) fn rotated(
 ) -> Result<Rotated, Failure> {
     let end = now.saturating_add(HOUR.saturating_mul(overlap));
     let api_key = new_api_key()?;
+    let _alone = folders.lock_changes()?;
     let path = files::change(folders, code, |record| {
         for key in &mut record.api_keys {
             if key.valid_until().is_none_or(|until| end < until) {
@@ -239,6 +241,7 @@ pub(super) fn deliver_to(folders: &Folders, url: &EndpointUrl, encrypt_to: Optio
     let place = url.as_str().trim_start_matches("https://").trim_end_matches('/');
     let code = connection.customer.as_str().to_ascii_lowercase();
     let wanted = endpoint(&format!("{code}@{place}"), url.clone(), key, receivers.api_key.clone())?;
+    let _alone = folders.lock_changes()?;
     files::change(folders, &connection.customer, |record| {
         match record.endpoints.iter_mut().find(|endpoint| endpoint.id() == wanted.id()) {
             Some(known) => *known = wanted,

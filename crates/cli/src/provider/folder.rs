@@ -105,26 +105,23 @@ impl Folders {
     /// Takes the data for this process alone, until the file is dropped. The commands that act on the data do not need
     /// it.
     pub(super) fn lock(&self) -> Result<File, Failure> {
-        let path = self.data("provider.lock");
-        let file = open_lock(&path).map_err(|error| damaged(&path, &error))?;
         // A command may be asking whether a provider runs.
-        for _ in 0..20 {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
-                Err(TryLockError::Error(error)) => return Err(damaged(&path, &error)),
-            }
-        }
-        Err(Failure::unable(
-            format_args!("{}: expected data that no other provider uses, found one that does", self.data.display()),
-            "stop that one, or choose another folder with --data",
-        ))
+        let taken = taken(&self.data("provider.lock"), 20)?;
+        taken.ok_or_else(|| {
+            let found = "expected data that no other provider uses, found one that does";
+            let what = format_args!("{}: {found}", self.data.display()).to_string();
+            Failure::unable(what, "stop that one, or choose another folder with --data")
+        })
     }
 
-    /// Waits until nobody else changes the configuration, and keeps others from it until the file is dropped.
+    /// Keeps others from changing customers and keys, until the file is dropped.
     pub(super) fn lock_changes(&self) -> Result<File, Failure> {
         let path = self.config(".changes.lock");
-        open_lock(&path).and_then(|file| file.lock().map(|()| file)).map_err(|error| damaged(&path, &error))
+        let taken = taken(&path, 100)?;
+        taken.ok_or_else(|| {
+            let what = format_args!("{}: another command has been changing customers or keys for 5 s", path.display());
+            Failure::unable(what.to_string(), "end that command, and try again")
+        })
     }
 
     /// True while a provider runs on the data.
@@ -132,6 +129,19 @@ impl Folders {
         let file = open_lock(&self.data("provider.lock"));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
+}
+
+/// The file, locked for this process; `None` if another has it locked at each of so many tries, 50 ms apart.
+fn taken(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
+    let file = open_lock(path).map_err(|error| damaged(path, &error))?;
+    for _ in 0..tries {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
+            Err(TryLockError::Error(error)) => return Err(damaged(path, &error)),
+        }
+    }
+    Ok(None)
 }
 
 /// The first faults of the customers' files, each of which names its file, and how many more there are: one line.

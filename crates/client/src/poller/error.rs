@@ -49,7 +49,7 @@ impl PollError {
             Self::Walk(_) => show_the_service(None).into(),
             Self::Handler { source, .. } => match source.downcast_ref::<MovementError>() {
                 Some(error) => format!("see the entry in the statement: {error}").into(),
-                None => "see the handler's error in the status of the poller".into(),
+                None => "see the handler's error, which the program reads from Poller::status".into(),
             },
         }
     }
@@ -83,6 +83,6 @@ mod tests {
         let expected = "expected CRDT or DBIT in CdtDbtInd";
         assert!(entry.advice().ends_with(expected) && entry.advice().contains("0000"), "{}", entry.advice());
         let other = PollError::Handler { times: 3, source: "a secret".into() };
-        assert_eq!(other.advice(), "see the handler's error in the status of the poller");
+        assert_eq!(other.advice(), "see the handler's error, which the program reads from Poller::status");
     }
 }

@@ -2,7 +2,7 @@
 
 use bankrail_client::{AnswerForm, Client, ExchangeError, StatementError, TokenError};
 use bankrail_emulator::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
-use bankrail_statement::{MaxEntries, ReceivedPage, StatementRequest, WalkError};
+use bankrail_statement::{Cursor, MaxEntries, ReceivedPage, StatementRequest, WalkError};
 use bankrail_values::ManualClock;
 use std::error::Error;
 use std::sync::Arc;
@@ -129,6 +129,14 @@ async fn a_cursor_that_repeats_ends_the_walk() {
         let error = client.statements().pages(request.clone()).collect().await.unwrap_err();
         assert!(matches!(error, StatementError::Walk(WalkError::RepeatedCursor { .. })), "{error:?}");
         assert!(bank.calls().len() <= 4, "{:?}", bank.calls());
+        // A cursor that was invented is unknown again once the faults are cleared.
+        bank.fail_nth(Endpoint::Statement, 1, Fault::RepeatingCursor);
+        client.statements().page(&request).await.unwrap();
+        request.cursor = Some(Cursor::from_bytes(b"again and again").unwrap());
+        client.statements().page(&request).await.unwrap();
+        bank.clear_faults();
+        client.statements().page(&request).await.unwrap_err();
+        request.cursor = None;
         // From the first page on, all is as it was.
         assert_eq!(client.statements().pages(request).collect().await.unwrap().entries().count(), 3);
     }

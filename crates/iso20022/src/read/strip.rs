@@ -13,9 +13,12 @@ pub(crate) fn strip(text: &str, prefix: &str, name: &str, plain: &mut String) ->
     // Cutting out what begins and ends with ASCII leaves whole characters.
     let mut out = std::mem::take(plain).into_bytes();
     out.clear();
-    let length = strip_bytes(text.as_bytes(), Prefix::new(prefix), name.as_bytes(), &mut out)?;
+    let length = strip_bytes(text.as_bytes(), Prefix::new(prefix), name.as_bytes(), &mut out);
+    if length.is_none() {
+        out.clear(); // The room is used again.
+    }
     *plain = String::from_utf8(out).ok()?;
-    Some(length)
+    length
 }
 
 fn strip_bytes(text: &[u8], prefix: Prefix<'_>, name: &[u8], plain: &mut Vec<u8>) -> Option<usize> {
@@ -115,6 +118,28 @@ pub(crate) fn ends_name(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prefixes_of_any_length_are_cut_and_others_are_not() {
+        for prefix in ["p:", "ab:", "sevenp:", "eightpr:", "ninepref:", "é:", "a-prefix-of-many-letters:"] {
+            let mut plain = String::new();
+            let text = format!("<{prefix}a><{prefix}b>é</{prefix}b><{prefix}cd/></{prefix}a>");
+            let longer = format!("{text}<{prefix}a>");
+            for text in [&text, &longer] {
+                assert_eq!(strip(text, prefix, "a", &mut plain), Some(longer.len() - prefix.len() - "<a>".len()));
+                assert_eq!(plain, "<a><b>é</b><cd/></a>");
+            }
+            // One byte of the prefix differs.
+            for at in 0..prefix.len() {
+                let mut other = prefix.as_bytes().to_vec();
+                other[at] = b'_';
+                let Ok(other) = String::from_utf8(other) else { continue };
+                let text = format!("<{prefix}a><{other}b/></{prefix}a>   ");
+                assert_eq!(strip(&text, prefix, "a", &mut plain), None, "{text}");
+                assert_eq!(strip(&format!("<{other}"), prefix, "a", &mut plain), None);
+            }
+        }
+    }
 
     #[test]
     fn every_tag_loses_its_prefix_and_text_loses_nothing() {

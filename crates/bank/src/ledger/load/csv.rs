@@ -37,11 +37,11 @@ pub(super) async fn load(
     let mut next = |record: &mut StringRecord| match rows.read_record(record) {
         Ok(false) => Ok(None),
         Ok(true) => {
-            let line = lines.borrow_mut().next_row(record.position().map_or(0, csv::Position::byte));
+            let mut lines = lines.borrow_mut();
             if record.as_slice().len() > MOST_BYTES {
-                return Err(LoadError::TooLong { line, most: MOST_BYTES });
+                return Err(LoadError::TooLong { line: lines.line, most: MOST_BYTES });
             }
-            Ok(Some(line))
+            Ok(Some(lines.next_row(record.position().map_or(0, csv::Position::byte))))
         }
         Err(error) => Err(failed(error, &mut lines.borrow_mut())),
     };

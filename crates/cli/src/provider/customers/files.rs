@@ -12,7 +12,6 @@ use zeroize::Zeroizing;
 /// Writes the file of a new customer.
 pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<PathBuf, Failure> {
     let code = &record.customer.code;
-    let _alone = folders.lock_changes()?;
     let book = folders.customers()?.book();
     if book.get(code).is_some() {
         return Err(Failure::refused(
@@ -45,7 +44,6 @@ pub(super) fn change(
     code: &CustomerCode,
     change: impl FnOnce(&mut CustomerRecord) -> Result<(), Failure>,
 ) -> Result<PathBuf, Failure> {
-    let _alone = folders.lock_changes()?;
     let book = folders.customers()?.book();
     let Some(known) = book.get(code) else {
         let codes: Vec<&str> = book.records().map(|record| record.customer.code.as_str()).collect();
