@@ -254,9 +254,15 @@ fn blank_length(bytes: &[u8]) -> usize {
     at + tail.iter().position(|b| *b > b' ').unwrap_or(tail.len())
 }
 
+/// Marks the bytes that are zero: the lowest mark is right, those above it may be false.
+#[inline]
+pub(super) fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & (ONES << 7)
+}
+
 /// The place of the first byte whose highest bit is set.
 #[inline]
-fn first(marks: u64) -> usize {
+pub(super) fn first(marks: u64) -> usize {
     usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default()
 }
 
@@ -286,8 +292,6 @@ fn decode(mut raw: &str, text: &mut String) -> Result<(), Odd> {
 /// How many bytes precede the first `<`, `>`, `&` or carriage return, eight looked at in one step.
 #[inline]
 fn plain_length(bytes: &[u8]) -> usize {
-    // Marks the bytes that are zero: the lowest mark is right, those above it may be false.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
     let (words, _) = bytes.as_chunks::<8>();
     let mut at = 0;
     for word in words {

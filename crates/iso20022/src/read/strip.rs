@@ -1,5 +1,6 @@
 //! Removes the prefix from every tag of an element, because the fast reader knows names without prefixes only.
 
+use super::scan::{first, zeros};
 use crate::xml::ONES;
 
 /// Copies an element to `plain` without the prefix, which is given with its colon. `text` begins with the element's
@@ -55,11 +56,9 @@ fn copy_to_tag(text: &[u8], plain: &mut Vec<u8>) -> Option<usize> {
     let mut at = 0;
     for word in words {
         plain.extend_from_slice(word);
-        let differences = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'<'));
-        // Marks the bytes that are zero: the lowest mark is right, those above it may be false.
-        let marks = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
+        let marks = zeros(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'<')));
         if marks != 0 {
-            let found = usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default();
+            let found = first(marks);
             plain.truncate(plain.len() - 8 + found);
             return Some(at + found);
         }
