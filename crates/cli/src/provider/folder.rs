@@ -108,9 +108,9 @@ impl Folders {
         // A command may be asking whether a provider runs.
         let taken = taken(&self.data("provider.lock"), 20)?;
         taken.ok_or_else(|| {
-            let found = "expected data that no other provider uses, found one that does";
-            let what = format_args!("{}: {found}", self.data.display()).to_string();
-            Failure::unable(what, "stop that one, or choose another folder with --data")
+            let (data, expected) =
+                (self.data.display(), "expected data that no other provider uses, found one that does");
+            Failure::unable(format!("{data}: {expected}"), "stop that one, or choose another folder with --data")
         })
     }
 
@@ -119,8 +119,8 @@ impl Folders {
         let path = self.config(".changes.lock");
         let taken = taken(&path, 100)?;
         taken.ok_or_else(|| {
-            let what = format_args!("{}: another command has been changing customers or keys for 5 s", path.display());
-            Failure::unable(what.to_string(), "end that command, and try again")
+            let what = format!("{}: another command has been changing customers or keys for 5 s", path.display());
+            Failure::unable(what, "end that command, and try again")
         })
     }
 
