@@ -338,4 +338,11 @@ mod tests {
             assert_eq!(plain_length("=".repeat(length).as_bytes()), length);
         }
     }
+
+    #[test]
+    fn plain_text_goes_on_with_every_byte_but_four() {
+        for byte in (0..=u8::MAX).filter(|byte| !b"<>&\r".contains(byte)) {
+            assert_eq!(plain_length(&[byte; 9]), 9, "{byte:#x}");
+        }
+    }
 }
