@@ -10,7 +10,7 @@ use bankrail_mailbox::{
     ReceiveDecision, ReceiveOutcome,
 };
 use bankrail_values::{StoreFuture, Timestamp};
-use rusqlite::{Connection, named_params, params};
+use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 /// Entries that have a hash in common with a message.
 const KNOWN: &str = "SELECT i.id, i.fingerprint, i.interim, i.state, i.acknowledgement, i.conflicts_with
@@ -32,16 +32,20 @@ const FOLLOW: &str = "UPDATE bankrail_inbox SET follows = ?2 WHERE id = ?1 AND s
 const WAKE: &str = "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND waits <= :now ORDER BY waits LIMIT :most)";
 
-const LEASE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, waits = max(due, :until),
-    attempts = attempts + 1
-    WHERE id IN (SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND due <= :now
-        AND (until IS NULL OR until <= :now)
-        AND (follows IS NULL OR NOT EXISTS
-            (SELECT 1 FROM bankrail_inbox AS interim
-            WHERE interim.id = bankrail_inbox.follows AND interim.state = 'pending'))
-        AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
-        ORDER BY id LIMIT :limit)
-    RETURNING ";
+/// The kinds that have ready entries, one after the other.
+const NEXT_KIND: &str = "SELECT kind FROM bankrail_inbox
+    WHERE state = 'pending' AND waits IS NULL AND kind > ?1 ORDER BY kind LIMIT 1";
+
+/// The ready entries of a kind, so that those of kinds that nobody leases are not read.
+const READY: &str = "SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND kind = :kind
+    AND due <= :now AND (until IS NULL OR until <= :now)
+    AND (follows IS NULL OR NOT EXISTS
+        (SELECT 1 FROM bankrail_inbox AS interim
+        WHERE interim.id = bankrail_inbox.follows AND interim.state = 'pending'))
+    ORDER BY id LIMIT :limit";
+
+const TAKE: &str = "UPDATE bankrail_inbox SET owner = :owner, until = :until, waits = max(due, :until),
+    attempts = attempts + 1 WHERE id = :id";
 
 /// With the payload. If that is missing, the entry cannot be read.
 const COLUMNS: &str = "id, kind, attributes, acknowledgement, received, conflicts_with, follows, state, attempts,
@@ -68,11 +72,11 @@ const OLDEST: &str = "SELECT received AS at FROM bankrail_inbox WHERE id = (SELE
     UNION ALL SELECT min(id + 0) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL))";
 
 #[cfg(test)]
-pub(super) const LEASING: [&str; 2] = [WAKE, LEASE];
+pub(super) const LEASING: [&str; 3] = [WAKE, NEXT_KIND, READY];
 
 #[cfg(test)]
 pub(super) const DAILY: &[&str] =
-    &[WAKE, LEASE, KNOWN, INSERT, INSERT_BODY, INSERT_KEY, FOLLOW, UPDATE, RESEND, FORGET];
+    &[WAKE, NEXT_KIND, READY, TAKE, KNOWN, INSERT, INSERT_BODY, INSERT_KEY, FOLLOW, UPDATE, RESEND, FORGET];
 
 /// The inbox of a [`SqliteStore`].
 #[derive(Clone, Debug)]
@@ -90,7 +94,7 @@ impl Inbox for SqliteInbox {
         write resend(id: EntryId, now: Timestamp) -> bool =
             c => changes(c, RESEND, params![entry_number(id), now.unix_millis()]);
         read find(id: EntryId) -> Option<InboxEntry> =
-            c => first(c, &format!("SELECT {COLUMNS} FROM bankrail_inbox WHERE id = ?1"), [entry_number(id)]);
+            c => first(c, &by_id(), [entry_number(id)]);
         read oldest_pending() -> Option<Timestamp> = c => first(c, OLDEST, []);
         read counts() -> InboxCounts = c => counts(c);
     }
@@ -153,23 +157,36 @@ fn lease_due(
     lease: Lease,
     now: Timestamp,
 ) -> Result<Vec<InboxEntry>, Fault> {
-    let names: Vec<_> = kinds.iter().map(|kind| format!("\"{kind}\"")).collect();
-    let kinds = (!names.is_empty()).then(|| format!("[{}]", names.join(",")));
     run(connection, WAKE, named_params! {":now": now.unix_millis(), ":most": limit.max(MOST_WOKEN)})?;
-    let mut statement = connection.prepare_cached(&format!("{LEASE}{COLUMNS}"))?;
-    let parameters = named_params! {
-        ":owner": lease.owner.as_bytes(),
-        ":until": lease.until.unix_millis(),
-        ":now": now.unix_millis(),
-        ":kinds": kinds,
-        ":limit": limit,
+    let mut ready = Vec::new();
+    let mut look = |kind: &str| -> Result<(), Fault> {
+        let mut statement = connection.prepare_cached(READY)?;
+        let values = named_params! {":kind": kind, ":now": now.unix_millis(), ":limit": limit};
+        for id in statement.query_map(values, |row| row.get::<_, i64>(0))? {
+            ready.push(id?);
+        }
+        Ok(())
     };
-    let rows = statement
-        .query_and_then(parameters, |row| Ok(readable(&RowCells::new(row))?))?
-        .collect::<Result<Vec<_>, Fault>>()?;
-    let mut entries: Vec<InboxEntry> = Vec::with_capacity(rows.len());
-    for row in rows {
-        match row {
+    if kinds.is_empty() {
+        let mut next = connection.prepare_cached(NEXT_KIND)?;
+        let mut kind = String::new();
+        while let Some(found) = next.query_row([&kind], |row| row.get(0)).optional()? {
+            kind = found;
+            look(&kind)?;
+        }
+    } else {
+        kinds.iter().try_for_each(|kind| look(kind.as_str()))?;
+    }
+    ready.sort_unstable();
+    ready.dedup();
+    let mut take = connection.prepare_cached(TAKE)?;
+    let mut find = connection.prepare_cached(&by_id())?;
+    let mut entries: Vec<InboxEntry> = Vec::new();
+    for id in ready.into_iter().take(usize::try_from(limit).unwrap_or(usize::MAX)) {
+        let owner = lease.owner.as_bytes();
+        let values = named_params! {":id": id, ":owner": owner, ":until": lease.until.unix_millis()};
+        take.execute(values)?;
+        match find.query_row([id], |row| Ok(readable(&RowCells::new(row))))?? {
             Ok(entry) => entries.push(entry),
             // Otherwise each lease would find it again.
             Err(id) => {
@@ -178,8 +195,6 @@ fn lease_due(
             }
         }
     }
-    // An update returns its rows in no particular order.
-    entries.sort_unstable_by_key(|entry| entry.id);
     Ok(entries)
 }
 
@@ -200,6 +215,10 @@ pub(super) fn update(
         ":now": now.unix_millis(),
     };
     changes(connection, UPDATE, values)
+}
+
+fn by_id() -> String {
+    format!("SELECT {COLUMNS} FROM bankrail_inbox WHERE id = ?1")
 }
 
 fn dead_letters(connection: &Connection, after: Option<EntryId>, limit: u32) -> Result<Vec<InboxEntry>, Fault> {
