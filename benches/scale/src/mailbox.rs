@@ -5,37 +5,60 @@ use bankrail_mailbox::{
     DeliveryRecord, Disposition, DuplicateKey, EndpointId, Enqueued, Fingerprint, Inbox, Incoming, Intervention,
     KeyHash, Kind, Lease, LeaseOwner, LeaseRequest, Outbox, OutboxOperator, OutboxQuery, Outgoing, ReceiveOutcome,
 };
-use bankrail_values::{Clock as _, HyphenatedUuid, SystemClock, Timestamp};
+use bankrail_stores::postgres::{InTransaction, PostgresStore};
+use bankrail_stores::sqlite::{SqliteStore, Transaction};
+use bankrail_values::{Clock as _, HyphenatedUuid, StoreError, SystemClock, Timestamp};
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 const TIMES: usize = 101;
-/// The calls at once while a store is filled, so that they share commits.
+/// The calls at once that share commits.
 const AT_ONCE: u64 = 256;
+/// The messages in one transaction while a store is filled.
+const IN_ONE: usize = 10_000;
 
 /// A backlog of one endpoint, beside messages to another that are delivered one by one.
 pub(crate) async fn backlog(curve: &Curve<'_>) {
+    let waiting = |number| outgoing(endpoint("a full one"), number);
     let (store, _folder) = crate::sqlite();
-    backlog_over(curve, "SQLite", Arc::new(store.outbox())).await;
+    let fill = async |numbers| {
+        in_sqlite(&store, numbers, move |to, number| {
+            black_box(to.enqueue(&waiting(number), now()).unwrap());
+        })
+        .await;
+    };
+    backlog_over(curve, "SQLite", &store.outbox(), fill).await;
     if let Some((store, shorter)) = crate::postgres(curve, "scale_backlog").await {
-        backlog_over(&shorter, "PostgreSQL", Arc::new(store.outbox())).await;
+        let fill = async |numbers| {
+            in_postgres(&store, numbers, async |to, number| {
+                black_box(to.enqueue(&waiting(number), now()).await.unwrap());
+            })
+            .await;
+        };
+        backlog_over(&shorter, "PostgreSQL", &store.outbox(), fill).await;
     }
 }
 
-async fn backlog_over(curve: &Curve<'_>, name: &str, outbox: Arc<impl Outbox + OutboxOperator + 'static>) {
+async fn backlog_over(
+    curve: &Curve<'_>,
+    name: &str,
+    outbox: &(impl Outbox + OutboxOperator),
+    fill: impl AsyncFn(Range<u64>),
+) {
     let (full, quick) = (endpoint("a full one"), endpoint("quick"));
     let why = Intervention { by: "bench".parse().unwrap(), reason: "it does not answer".parse().unwrap() };
     outbox.stop_endpoint(&full, &why, now()).await.unwrap();
     let (mut number, mut waiting) = (0, 0);
     for size in curve.sizes() {
-        fill(waiting..size, &outbox, |number| (endpoint("a full one"), number)).await;
+        fill(waiting..size).await;
         waiting = size;
         curve
             .time(&format!("{name}, one message enqueued and delivered"), size, TIMES, async || {
                 number += 1;
-                deliver(&*outbox, &quick, 1_000_000_000 + number).await;
+                deliver(outbox, &quick, 1_000_000_000 + number).await;
             })
             .await;
         let series = format!("{name}, the operator's backlogs");
@@ -64,7 +87,14 @@ pub(crate) async fn endpoints(curve: &Curve<'_>) {
 async fn endpoints_over(curve: &Curve<'_>, name: &str, outbox: Arc<impl Outbox + 'static>) {
     let mut filled = 0;
     for size in curve.sizes() {
-        fill(filled..size, &outbox, |number| (endpoint(&format!("endpoint {number}")), number)).await;
+        each(filled..size, |number| {
+            let outbox = Arc::clone(&outbox);
+            async move {
+                let message = outgoing(endpoint(&format!("endpoint {number}")), number);
+                black_box(outbox.enqueue(&message, now()).await.unwrap());
+            }
+        })
+        .await;
         filled = size;
         let (mut leases, mut returns) = (Vec::new(), Vec::new());
         for _ in 0..31 {
@@ -85,20 +115,23 @@ async fn endpoints_over(curve: &Curve<'_>, name: &str, outbox: Arc<impl Outbox +
 
 pub(crate) async fn receipts(curve: &Curve<'_>) {
     let (store, _folder) = crate::sqlite();
-    receipts_over(curve, "SQLite", Arc::new(store.inbox())).await;
+    let fill = async |numbers| {
+        in_sqlite(&store, numbers, |to, number| drop(to.receive(&incoming(number), now()).unwrap())).await;
+    };
+    receipts_over(curve, "SQLite", &store.inbox(), fill).await;
     if let Some((store, shorter)) = crate::postgres(curve, "scale_receipts").await {
-        receipts_over(&shorter, "PostgreSQL", Arc::new(store.inbox())).await;
+        let fill = async |numbers| {
+            in_postgres(&store, numbers, async |to, number| drop(to.receive(&incoming(number), now()).await.unwrap()))
+                .await;
+        };
+        receipts_over(&shorter, "PostgreSQL", &store.inbox(), fill).await;
     }
 }
 
-async fn receipts_over(curve: &Curve<'_>, name: &str, inbox: Arc<impl Inbox + 'static>) {
+async fn receipts_over(curve: &Curve<'_>, name: &str, inbox: &impl Inbox, fill: impl AsyncFn(Range<u64>)) {
     let (mut remembered, mut number) = (0, 1_000_000_000);
     for size in curve.sizes() {
-        each(remembered..size, |number| {
-            let inbox = Arc::clone(&inbox);
-            async move { drop(inbox.receive(&incoming(number), now()).await.unwrap()) }
-        })
-        .await;
+        fill(remembered..size).await;
         remembered = size;
         curve
             .time(&format!("{name}, a new message"), size, TIMES, async || {
@@ -130,25 +163,37 @@ pub(crate) async fn deliver(outbox: &impl Outbox, endpoint: &EndpointId, number:
     }
 }
 
-async fn fill(
-    numbers: std::ops::Range<u64>,
-    outbox: &Arc<impl Outbox + 'static>,
-    of: impl Fn(u64) -> (EndpointId, u64),
+/// Runs work for each number, many in each transaction.
+async fn in_sqlite(
+    store: &SqliteStore,
+    numbers: Range<u64>,
+    work: impl Fn(&Transaction<'_>, u64) + Copy + Send + 'static,
 ) {
-    each(numbers, |number| {
-        let (outbox, (endpoint, number)) = (Arc::clone(outbox), of(number));
-        async move {
-            black_box(outbox.enqueue(&outgoing(endpoint, number), now()).await.unwrap());
-        }
-    })
-    .await;
+    for begin in numbers.clone().step_by(IN_ONE) {
+        let part = begin..numbers.end.min(begin + IN_ONE as u64);
+        let run = move |transaction: &Transaction<'_>| -> Result<(), StoreError> {
+            part.for_each(|number| work(transaction, number));
+            Ok(())
+        };
+        store.transaction(run).await.unwrap();
+    }
+}
+
+/// Runs work for each number, many in each transaction.
+async fn in_postgres(store: &PostgresStore, numbers: Range<u64>, work: impl AsyncFn(&InTransaction<'_>, u64)) {
+    for begin in numbers.clone().step_by(IN_ONE) {
+        let run = async |transaction: &InTransaction<'_>| -> Result<(), StoreError> {
+            for number in begin..numbers.end.min(begin + IN_ONE as u64) {
+                work(transaction, number).await;
+            }
+            Ok(())
+        };
+        store.long_transaction(run).await.unwrap();
+    }
 }
 
 /// Runs work for each number, many at once.
-pub(crate) async fn each<F: Future<Output = ()> + Send + 'static>(
-    numbers: std::ops::Range<u64>,
-    work: impl Fn(u64) -> F,
-) {
+pub(crate) async fn each<F: Future<Output = ()> + Send + 'static>(numbers: Range<u64>, work: impl Fn(u64) -> F) {
     let mut running = JoinSet::new();
     for number in numbers {
         if u64::try_from(running.len()).unwrap() >= AT_ONCE {

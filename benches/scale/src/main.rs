@@ -96,8 +96,7 @@ fn sqlite() -> (SqliteStore, TempDir) {
 
 /// A new schema of the PostgreSQL that the environment names.
 ///
-/// It takes some 300 µs for each row of a large table, one after the other, and several times as long once there are
-/// hundreds of thousands, so its curves end a power of ten earlier, and at a hundred thousand at the latest.
+/// It takes some 300 µs for each row of a large table, one after the other, so its curves end a power of ten earlier.
 async fn postgres<'a>(curve: &Curve<'a>, schema: &str) -> Option<(PostgresStore, Curve<'a>)> {
     let config = std::env::var("BANKRAIL_POSTGRES").ok()?;
     let (client, connection) = bankrail_stores::postgres::tokio_postgres::connect(&config, NoTls).await.unwrap();
@@ -105,6 +104,6 @@ async fn postgres<'a>(curve: &Curve<'a>, schema: &str) -> Option<(PostgresStore,
     let renew = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
     client.batch_execute(&renew).await.unwrap();
     let config = format!("{config} options='-c search_path={schema}'");
-    let shorter = Curve { name: curve.name, most: (curve.most / 10).clamp(10, 100_000) };
+    let shorter = Curve { name: curve.name, most: (curve.most / 10).max(10) };
     Some((PostgresStore::connect(&config, NoTls, PostgresOptions::new()).await.unwrap(), shorter))
 }
