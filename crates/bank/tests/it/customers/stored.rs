@@ -253,8 +253,26 @@ async fn changes_that_the_database_has_lost_are_lost<E: Engine>() {
     assert_eq!(api_keys().await, [1]);
 }
 
+/// Another change than the one that was lost is made after it.
+async fn a_key_that_the_database_has_lost_is_not_believed<E: Engine>() {
+    let engine = E::shared().await;
+    let kept = directory(&engine, &clock());
+    let keys = async || kept.customer_by_api_key(hash("a")).await.unwrap().unwrap().keys.keys().len();
+    kept.put(record("ACME", &["a"], "")).await.unwrap();
+    assert_eq!(keys().await, 1);
+    engine.change("CREATE TABLE before (change BIGINT)").await;
+    engine.change("INSERT INTO before SELECT last FROM bankrail_customer_change").await;
+    kept.put(record("ACME", &["a"], "[[keys]]\nfile = \"beta.pem\"\n")).await.unwrap();
+    assert_eq!(keys().await, 2);
+    engine.change("UPDATE bankrail_customer_change SET last = (SELECT change FROM before)").await;
+    let engine = engine.again().await;
+    directory(&engine, &clock()).put(record("ACME", &["a"], "")).await.unwrap();
+    assert_eq!(keys().await, 1);
+}
+
 over_both! {
     changes_that_the_database_has_lost_are_lost,
+    a_key_that_the_database_has_lost_is_not_believed,
     the_suite,
     a_change_leaves_the_other_records_as_they_are,
     records_are_stored_whole_and_replaced_whole,
