@@ -11,6 +11,10 @@
 //! `provider FOLDER --postgres … customers` makes its customers those of the folder `customers/`. The connection is not
 //! encrypted: it is for a socket or a protected network. Across another one, connect with a TLS connector in place of
 //! `NoTls`, and read the password from a file: others of the machine see arguments.
+//!
+//! With `--valkey`, tokens, used assertions and counters are there. Given twice or more, it names nodes of a cluster, from
+//! which the others are learnt. Set `cluster-require-full-coverage no` there, so that only what is on a lost node is
+//! refused until its replica has taken over.
 
 use bankrail::bank::{
     AccountRegistrar, CustomerFolder, CustomerFolderOptions, CustomerSource, DirectoryFollower, PostgresDirectory,
@@ -35,6 +39,7 @@ use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use bankrail::values::{Clock, Date, HyphenatedUuid, MainError, SystemClock};
 use bankrail::webhook::{DeliveryHeaders, Message, MessageKind};
 use clap::{Parser, Subcommand};
+use redis::cluster::ClusterClientBuilder;
 use std::fs::{self, File};
 use std::future::pending;
 use std::net::SocketAddr;
@@ -69,9 +74,10 @@ enum Command {
         /// Health and metrics, for supervisors.
         #[arg(long, default_value = "127.0.0.1:9090")]
         operations: SocketAddr,
-        /// Keep tokens, used assertions and counters in this Valkey or Redis: `redis://…`.
-        #[arg(long)]
-        valkey: Option<String>,
+        /// Keep tokens, used assertions and counters in this Valkey or Redis: `redis://…`. Two or more are nodes of a
+        /// cluster.
+        #[arg(long, value_delimiter = ',')]
+        valkey: Vec<String>,
         /// Trust these certificate authorities of customers' receivers, not those of the system.
         #[arg(long)]
         roots: Option<PathBuf>,
@@ -144,18 +150,25 @@ async fn main() -> Result<(), MainError> {
         }
         Command::Serve { issuer, listen, operations, valkey, roots, trusted_proxy, lenient_clients } => {
             // What is on this machine alone: all, or what no server keeps.
-            let local = match (&store, &valkey) {
+            let local = match (&store, &valkey[..]) {
                 (Store::Sqlite(store), _) => Some(store.clone()),
-                (Store::Postgres(_), None) => Some(sqlite()?),
-                (Store::Postgres(_), Some(_)) => None,
+                (Store::Postgres(_), []) => Some(sqlite()?),
+                (Store::Postgres(_), _) => None,
             };
-            let keys: (Arc<dyn TokenStore>, Arc<dyn CounterStore>) = match (valkey, &local) {
-                (Some(url), _) => {
-                    let shared = Arc::new(RedisStore::open(&url, RedisStoreOptions::new())?);
-                    (shared, Arc::new(RedisCounters::open(&url, RedisCountersOptions::new())?))
+            let (stored, counted) = (RedisStoreOptions::new(), RedisCountersOptions::new());
+            let keys: (Arc<dyn TokenStore>, Arc<dyn CounterStore>) = match (&valkey[..], &local) {
+                ([], Some(local)) => (Arc::new(local.clone()), Arc::new(local.clone())),
+                ([], None) => unreachable!("without Valkey there is a local store"),
+                ([url], _) => (Arc::new(RedisStore::open(url, stored)?), Arc::new(RedisCounters::open(url, counted)?)),
+                (nodes, _) => {
+                    // A repeated request may charge twice.
+                    let client = ClusterClientBuilder::new(nodes.iter().map(String::as_str)).retries(0).build()?;
+                    let cluster = client.get_async_connection().await?;
+                    (
+                        Arc::new(RedisStore::over(cluster.clone(), stored)),
+                        Arc::new(RedisCounters::over(cluster, counted)),
+                    )
                 }
-                (None, Some(local)) => (Arc::new(local.clone()), Arc::new(local.clone())),
-                (None, None) => unreachable!("without Valkey there is a local store"),
             };
             let directory: Arc<dyn CustomerSource> = match &store {
                 Store::Sqlite(_) => Arc::new(customers()?),
