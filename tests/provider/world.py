@@ -10,6 +10,7 @@ import sqlite3
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -39,6 +40,19 @@ class World:
         self.make_files(limits)
         self.trusted = ssl.create_default_context(cafile=folder / "ca.pem")
 
+    @classmethod
+    def round(cls, limits):
+        """Runs in a folder of its own. After a failure what the programs logged is printed."""
+        with tempfile.TemporaryDirectory() as name:
+            world = cls(pathlib.Path(name), free_port(), limits)
+            try:
+                world.run()
+            except BaseException:
+                print((world.folder / "log").read_text()[-20000:], file=sys.stderr)
+                raise
+            finally:
+                world.end_all()
+
     def make_files(self, limits):
         # The keys and certificates that a foreign bank makes for the same programs.
         files = self.files = keys.Bank(self.folder, seed=0)
@@ -49,24 +63,32 @@ class World:
         for name in ("customer-assertion", "customer-decryption"):
             key = keys.serialization.load_pem_private_key((self.folder / f"{name}.pem").read_bytes(), None)
             files.write(f"customers/{name}.pub.pem", keys.public_pem(key))
-        accounts = "".join(f'[[accounts]]\nid = "{account}"\ncurrency = "AUD"\n' for account in ACCOUNTS)
-        files.write(
-            f"customers/{CUSTOMER}.toml",
-            f'''code = "{CUSTOMER}"
-scopes = ["{keys.SCOPE}"]
-[[keys]]
-file = "customer-assertion.pub.pem"
-[[api_keys]]
-sha256 = "{hashlib.sha256(files.api_key.encode()).hexdigest()}"
-{limits}
-{accounts}
-[[endpoints]]
+        endpoint = f'''[[endpoints]]
 id = "{ENDPOINT}"
 url = "https://localhost:{RECEIVERS}"
 encryption_key = {{ file = "customer-decryption.pub.pem" }}
 api_key = {{ header = "apikey", value = "receiver-key" }}
+'''
+        self.make_customer(CUSTOMER, f"{limits}\n{endpoint}", ACCOUNTS)
+
+    def make_customer(self, code, members, accounts):
+        """Every customer has the same key for assertions."""
+        accounts = "".join(f'[[accounts]]\nid = "{account}"\ncurrency = "AUD"\n' for account in accounts)
+        self.files.write(
+            f"customers/{code}.toml",
+            f'''code = "{code}"
+scopes = ["{keys.SCOPE}"]
+[[keys]]
+file = "customer-assertion.pub.pem"
+[[api_keys]]
+sha256 = "{hashlib.sha256(self.api_key(code).encode()).hexdigest()}"
+{members}
+{accounts}
 '''.encode(),
         )
+
+    def api_key(self, code):
+        return self.files.api_key if code == CUSTOMER else f"{self.files.api_key}{code}"
 
     def grow(self, options=()):
         """Two entries and two messages, by programs beside the one that serves."""
@@ -131,12 +153,13 @@ api_key = {{ header = "apikey", value = "receiver-key" }}
         assert status == 200, body
         return json.loads(body)["access_token"]
 
-    def ask_token(self, url):
-        return self.call(f"{url}/v1.0/auth", urllib.parse.urlencode(self.token_form()).encode())
+    def ask_token(self, url, customer=CUSTOMER):
+        form = urllib.parse.urlencode(self.token_form(customer)).encode()
+        return self.call(f"{url}/v1.0/auth", form, {"apikey": self.api_key(customer)})
 
-    def token_form(self):
+    def token_form(self, customer=CUSTOMER):
         key = RSAKey.import_key((self.folder / "customer-assertion.pem").read_bytes())
-        claims = {"sub": CUSTOMER, "aud": self.url, "exp": int(time.time()) + 600, "jti": str(uuid.uuid4())}
+        claims = {"sub": customer, "aud": self.url, "exp": int(time.time()) + 600, "jti": str(uuid.uuid4())}
         return {
             "grant_type": "client_credentials",
             "client_assertion_type": keys.ASSERTION_TYPE,
@@ -144,9 +167,10 @@ api_key = {{ header = "apikey", value = "receiver-key" }}
             "client_assertion": jwt.encode({"alg": "RS256", "typ": "jwt"}, claims, key),
         }
 
-    def statement(self, url, token):
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        body = json.dumps({"accountId": ACCOUNTS[0]}).encode()
+    def statement(self, url, token, customer=CUSTOMER, account=ACCOUNTS[0]):
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json",
+                   "apikey": self.api_key(customer)}
+        body = json.dumps({"accountId": account}).encode()
         return self.call(f"{url}/accounts/v2.0/statement", body, headers)[0]
 
     def call(self, url, body=None, headers={}):
