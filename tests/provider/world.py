@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import sqlite3
@@ -27,6 +28,8 @@ CUSTOMER, ENDPOINT = "CIBILLER", "ci-biller"
 ACCOUNTS = ["999001600100101", "999001600100102"]
 RECEIVERS = 9443
 BILLER_HEALTH = 9091
+# Each is given once, and none is of those that connections get for their own end.
+PORTS = iter(random.sample(range(10_000, 32_768), 5_000))
 
 
 class World:
@@ -229,6 +232,7 @@ def end(process, how):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    for port in PORTS:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
