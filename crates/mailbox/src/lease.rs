@@ -3,6 +3,10 @@
 use bankrail_values::Timestamp;
 use std::fmt;
 
+mod owners;
+
+pub use owners::LeaseOwners;
+
 /// The number that a store gives an entry. Never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(u64);

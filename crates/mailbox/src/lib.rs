@@ -20,7 +20,7 @@ pub use inbox::{
 };
 pub use key::{DuplicateKey, Fingerprint, KeyHash};
 pub use kind::{Kind, KindError};
-pub use lease::{EntryId, Lease, LeaseOwner};
+pub use lease::{EntryId, Lease, LeaseOwner, LeaseOwners};
 pub use opaque::OpaqueBytes;
 pub use outbox::{
     Circuit, DeliveryNote, DeliveryRecord, Disposition, DropOutcome, EndpointBacklog, EndpointCircuit, EndpointId,

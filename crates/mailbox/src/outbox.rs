@@ -173,7 +173,8 @@ pub trait Outbox: Debug + Send + Sync {
     fn release(&self, id: EntryId, owner: LeaseOwner, due: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Gives back all that these owners have leased, due as it was, and returns how many entries. For a worker whose
-    /// call of [`Outbox::lease`] failed: the entries may be leased all the same, if only the answer was lost.
+    /// call of [`Outbox::lease`] failed: the entries may be leased all the same, if only the answer was lost
+    /// ([`LeaseOwners`](crate::LeaseOwners)).
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
     /// Returns when the next pending entry of an endpoint that is not stopped becomes due or free of its lease, and its

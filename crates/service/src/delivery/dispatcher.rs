@@ -316,14 +316,15 @@ impl Shared {
     /// Leases entries for the free places.
     async fn lease(&self, free: Free) -> Result<Vec<Leased>, StoreError> {
         let leases = &mut *self.leases.lock().await;
-        let asked = Instant::now();
-        let unanswered = leases.unanswered(asked);
+        let began = Instant::now().into_std();
+        let unanswered = leases.owners.unanswered(began);
         if !unanswered.is_empty() {
             self.outbox.release_all(&unanswered).await?;
-            leases.given_back(asked);
+            leases.owners.given_back(began);
         }
-        let (now, ends) = (self.clock.now(), Instant::now() + self.options.lease());
-        let owner = leases.ask(asked, ends);
+        let (now, asked) = (self.clock.now(), Instant::now());
+        let ends = asked + self.options.lease();
+        let owner = leases.owners.ask(asked.into_std(), self.options.lease());
         let lease = Lease { owner, until: now.saturating_add(self.options.lease()) };
         let slow = self.endpoints.slow();
         let [quick_limit, slow_limit] = [free.quick, free.slow].map(|free| u32::try_from(free).unwrap_or(u32::MAX));
@@ -333,7 +334,7 @@ impl Shared {
             .slow(&slow, slow_limit, leases.last_slow.as_ref())
             .reserve(self.options.reserve());
         let entries = self.outbox.lease(request, now).await?;
-        leases.answered();
+        leases.owners.answered(owner);
         let leased = entries.into_iter().map(|entry| {
             let slow = slow.contains(&entry.message.endpoint);
             let last = if slow { &mut leases.last_slow } else { &mut leases.last_quick };
