@@ -190,7 +190,8 @@ pub struct InboxEntry {
     pub follows: Option<EntryId>,
     /// The state.
     pub state: InboxState,
-    /// How often it was leased since it was received or resent, this lease included.
+    /// How often it was leased since it was received or resent, this lease included, without the leases that were given
+    /// back because nobody knew of them ([`Inbox::release_all`]).
     pub attempts: u32,
     /// Why it was not handled last time, as [`Inbox::release`] or [`Inbox::dead_letter`] said.
     pub last_error: Option<String>,
@@ -301,6 +302,14 @@ pub trait Inbox: Debug + Send + Sync {
     ) -> StoreFuture<'a, bool> {
         self.update(id, owner, InboxUpdate { error: Some(error), ..InboxUpdate::to(InboxState::DeadLetter) }, now)
     }
+
+    /// Gives back all that these owners have leased, due as it was and with the start taken back
+    /// ([`InboxEntry::attempts`]), and returns how many entries. For a worker whose call of [`Inbox::lease`] failed: the
+    /// entries may be leased all the same, if only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
+    ///
+    /// An engine may leave out leases that are over, because their entries are free, and those that were extended,
+    /// because their answer was not lost.
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
     /// Returns dead letters, after the entry `after`, in the order of their arrival.
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>>;

@@ -11,7 +11,7 @@ pub use options::WorkerOptions;
 use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhandled};
 use crate::measure;
 use bankrail_http::{FORGET_EVERY, Recurring};
-use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner};
+use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner, LeaseOwners};
 use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, Timestamp, jitter};
 use bankrail_webhook::DeliveryHeaders;
 use counts::Counters;
@@ -19,8 +19,9 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
 
 /// Hands messages from the inbox to handlers.
 ///
@@ -28,6 +29,8 @@ use tokio::task::JoinSet;
 ///   another worker, or this one after a restart, handles the message.
 /// - When a handler fails, panics or takes too long, the message is handled again on [`WorkerOptions::schedule`]. At
 ///   the end of the schedule it becomes a dead letter ([`Inbox::dead_letters`]), until [`Inbox::resend`].
+/// - While the inbox fails, messages may be leased without an answer that says so. They are given back before the next
+///   lease, and when the worker is stopped, and this start is not counted ([`Inbox::release_all`]).
 /// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead letter at once.
 pub struct Worker<I: ?Sized = dyn Inbox> {
     inbox: Arc<I>,
@@ -36,8 +39,15 @@ pub struct Worker<I: ?Sized = dyn Inbox> {
     arrived: Arc<Notify>,
     options: WorkerOptions,
     retention: Option<Duration>,
-    owner: LeaseOwner,
+    /// Locked while messages are leased: one lease is made after the other.
+    owners: Arc<Mutex<LeaseOwners>>,
     counters: Arc<Counters>,
+}
+
+/// A message that is leased, to be handled.
+struct Leased {
+    entry: InboxEntry,
+    owner: LeaseOwner,
 }
 
 /// The same worker again: it counts together with the other.
@@ -50,7 +60,7 @@ impl<I: ?Sized> Clone for Worker<I> {
             arrived: self.arrived.clone(),
             options: self.options.clone(),
             retention: self.retention,
-            owner: self.owner,
+            owners: self.owners.clone(),
             counters: self.counters.clone(),
         }
     }
@@ -65,9 +75,9 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         retention: Option<Duration>,
     ) -> Self {
         measure::describe();
-        let owner = LeaseOwner::from_random_bytes(uuid::Uuid::new_v4().into_bytes());
+        let owners = Arc::new(Mutex::new(LeaseOwners::from_random_bytes(uuid::Uuid::new_v4().into_bytes())));
         let counters = Arc::default();
-        Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), retention, owner, counters }
+        Self { inbox, handlers, clock, arrived, options: WorkerOptions::default(), retention, owners, counters }
     }
 
     /// What this worker and its clones have done since it was made. The inbox counts the messages that it holds
@@ -116,10 +126,10 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             let arrived = worker.arrived.notified();
             let mut full = false;
             match worker.lease(running.len()).await {
-                Ok(entries) => {
-                    for entry in entries {
+                Ok(leased) => {
+                    for leased in leased {
                         let worker = worker.clone();
-                        running.spawn(async move { worker.work(entry).await });
+                        running.spawn(async move { worker.work(leased).await });
                     }
                     full = running.len() >= usize::try_from(worker.options.concurrency.max(1)).unwrap_or(usize::MAX);
                 }
@@ -134,7 +144,8 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             }
         }
         let finish = async { while running.join_next().await.is_some() {} };
-        if tokio::time::timeout(worker.options.grace, finish).await.is_err() {
+        let (finished, ()) = tokio::join!(timeout(worker.options.grace, finish), worker.give_back_last());
+        if finished.is_err() {
             tracing::warn!(handlers = running.len(), "handlers were dropped at shutdown");
         }
     }
@@ -148,35 +159,61 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let worker = Arc::new(self.clone());
         let mut handled = 0;
         loop {
-            let entries = self.lease(0).await?;
-            if entries.is_empty() {
+            let leased = self.lease(0).await?;
+            if leased.is_empty() {
                 return Ok(handled);
             }
-            handled += entries.len();
+            handled += leased.len();
             let mut running = JoinSet::new();
-            for entry in entries {
+            for leased in leased {
                 let worker = worker.clone();
-                running.spawn(async move { worker.work(entry).await });
+                running.spawn(async move { worker.work(leased).await });
             }
             while running.join_next().await.is_some() {}
         }
     }
 
-    async fn lease(&self, running: usize) -> Result<Vec<InboxEntry>, StoreError> {
+    async fn lease(&self, running: usize) -> Result<Vec<Leased>, StoreError> {
         let free = self.options.concurrency.max(1).saturating_sub(u32::try_from(running).unwrap_or(u32::MAX));
         let kinds: Vec<Kind> = self.handlers.kinds().into_iter().map(Kind::from).collect();
         if free == 0 || kinds.is_empty() {
             return Ok(Vec::new());
         }
+        let owners = &mut *self.owners.lock().await;
+        self.give_back(owners).await?;
+        let owner = owners.ask(Instant::now().into_std(), self.options.lease);
         let now = self.clock.now();
-        self.inbox.lease(&kinds, free, self.lease_from(now), now).await
+        let entries = self.inbox.lease(&kinds, free, self.lease_from(owner, now), now).await?;
+        owners.answered(owner);
+        Ok(entries.into_iter().map(|entry| Leased { entry, owner }).collect())
     }
 
-    fn lease_from(&self, now: Timestamp) -> Lease {
-        Lease { owner: self.owner, until: now.saturating_add(self.options.lease) }
+    /// Gives back what may be leased without an answer.
+    async fn give_back(&self, owners: &mut LeaseOwners) -> Result<(), StoreError> {
+        let began = Instant::now().into_std();
+        let unanswered = owners.unanswered(began);
+        if !unanswered.is_empty() {
+            self.inbox.release_all(&unanswered).await?;
+            owners.given_back(began);
+        }
+        Ok(())
     }
 
-    async fn work(&self, entry: InboxEntry) {
+    /// As [`Worker::give_back`], at shutdown: it is tried once, within the grace.
+    async fn give_back_last(&self) {
+        let given_back = async { self.give_back(&mut *self.owners.lock().await).await };
+        match timeout(self.options.grace, given_back).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::error!(%error, "the inbox failed"),
+            Err(_) => tracing::warn!("leases without an answer were not given back at shutdown"),
+        }
+    }
+
+    fn lease_from(&self, owner: LeaseOwner, now: Timestamp) -> Lease {
+        Lease { owner, until: now.saturating_add(self.options.lease) }
+    }
+
+    async fn work(&self, Leased { entry, owner }: Leased) {
         let (id, kind, attempts) = (entry.id, entry.kind.clone(), entry.attempts);
         let headers = DeliveryHeaders::from_attributes(&entry.attributes);
         let message_id = headers.as_ref().map(|(headers, _)| tracing::field::display(headers.message_id));
@@ -184,13 +221,13 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let outcome = if usize::try_from(attempts).is_ok_and(|attempts| attempts > self.options.schedule.attempts()) {
             Err(HandlerError::poison("handling was started too often and never finished"))
         } else {
-            self.handle(entry, headers).await
+            self.handle(entry, owner, headers).await
         };
         let noted = match &outcome {
-            Ok(Handled::Done) => self.inbox.complete(id, self.owner, self.clock.now()).await,
+            Ok(Handled::Done) => self.inbox.complete(id, owner, self.clock.now()).await,
             Ok(Handled::Committed) => Ok(true),
             Ok(Handled::LeaseLost) => Ok(false),
-            Err(error) => self.put_back(id, attempts, error).await,
+            Err(error) => self.put_back(id, owner, attempts, error).await,
         };
         match (&outcome, &noted) {
             (_, Err(error)) => tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed"),
@@ -208,9 +245,14 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     }
 
     /// Runs the handler in a task of its own, so that a panic ends nothing else.
-    async fn handle(&self, entry: InboxEntry, headers: Option<Attributes>) -> Result<Handled, HandlerError> {
+    async fn handle(
+        &self,
+        entry: InboxEntry,
+        owner: LeaseOwner,
+        headers: Option<Attributes>,
+    ) -> Result<Handled, HandlerError> {
         let id = entry.id;
-        let holder = Holder { inbox: self.inbox.clone(), owner: self.owner, clock: self.clock.clone(), headers };
+        let holder = Holder { inbox: self.inbox.clone(), owner, clock: self.clock.clone(), headers };
         let work = match self.handlers.handle(entry, holder) {
             Ok(work) => work,
             Err(Unhandled::Kind) => return Err(HandlerError::retry("there is no handler for it")),
@@ -222,10 +264,10 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             }
         };
         let mut task = JoinSet::new();
-        task.spawn(tokio::time::timeout(self.options.handler_timeout, work));
+        task.spawn(timeout(self.options.handler_timeout, work));
         let ended = tokio::select! {
             ended = task.join_next() => ended,
-            () = self.keep(id) => task.join_next().await,
+            () = self.keep(id, owner) => task.join_next().await,
         };
         match ended {
             Some(Ok(Ok(outcome))) => outcome,
@@ -236,11 +278,11 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
 
     /// Extends the lease regularly, and returns once the worker has lost it. The running handler is not stopped then,
     /// because it may have committed already.
-    async fn keep(&self, id: EntryId) {
+    async fn keep(&self, id: EntryId, owner: LeaseOwner) {
         loop {
             tokio::time::sleep((self.options.lease / 3).max(Duration::from_millis(1))).await;
             let now = self.clock.now();
-            match self.inbox.extend(id, self.lease_from(now), now).await {
+            match self.inbox.extend(id, self.lease_from(owner, now), now).await {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => tracing::warn!(entry = %id, %error, "a lease was not extended"),
@@ -270,13 +312,19 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }
     }
 
-    async fn put_back(&self, id: EntryId, attempts: u32, error: &HandlerError) -> Result<bool, StoreError> {
+    async fn put_back(
+        &self,
+        id: EntryId,
+        owner: LeaseOwner,
+        attempts: u32,
+        error: &HandlerError,
+    ) -> Result<bool, StoreError> {
         const KEPT: usize = 500;
         let text: String = error.text().chars().take(KEPT).collect();
         let now = self.clock.now();
         match self.options.schedule.after_failure(attempts, now, None, jitter()) {
             Disposition::RetryAt(due) if !error.poison => {
-                let noted = self.inbox.release(id, self.owner, due, &text).await?;
+                let noted = self.inbox.release(id, owner, due, &text).await?;
                 if noted {
                     self.counters.failed();
                     measure::handled("failed");
@@ -284,7 +332,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 Ok(noted)
             }
             _ => {
-                let noted = self.inbox.dead_letter(id, self.owner, &text, now).await?;
+                let noted = self.inbox.dead_letter(id, owner, &text, now).await?;
                 if noted {
                     self.counters.dead_letter();
                     measure::handled("dead_letter");

@@ -1,5 +1,6 @@
 //! No failure of a receiver or its worker tells the log what a message holds, or a secret.
 
+use crate::faulty::Faulty;
 use crate::log::Log;
 use crate::provider::start;
 use crate::receivers::{DECRYPTION, SIGNING, UUID, delivery, options, receivers_with, seal};
@@ -9,14 +10,11 @@ use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, Wo
 use bankrail_jose::jws::{self, JwsHeader};
 use bankrail_jose::remote::{DecryptionOutcome, RemoteDecrypter, RemoteError, RemoteFuture};
 use bankrail_jose::{EncryptionKey, RsaSize, SigningKey, base64url};
-use bankrail_mailbox::{
-    EntryId, Inbox, InboxCounts, InboxEntry, InboxUpdate, Incoming, Kind, Lease, LeaseOwner, ReceiveOutcome, Schedule,
-};
+use bankrail_mailbox::{Inbox, Schedule};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
-use bankrail_stores::memory::{MemoryInbox, MemoryStore};
-use bankrail_values::{ManualClock, StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use bankrail_values::ManualClock;
 use bankrail_webhook::{MessageKind, MessageReadOptions, PaymentOutcome};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tower::ServiceExt;
@@ -33,70 +31,6 @@ fn marked() -> String {
         "instructed_amount":{"currency":"AUD","amount":"880077123.45"},"creditor_name":"JANE MARKED",
         "creditor_account_identification":"990077123"}}"#
         .to_owned()
-}
-
-/// An inbox that fails when told to, for a reason that holds a mark.
-#[derive(Debug)]
-struct Faulty {
-    inner: MemoryInbox,
-    fails: AtomicBool,
-}
-
-macro_rules! failing {
-    ($self:ident, $call:expr) => {
-        Box::pin(async move {
-            if $self.fails.load(Ordering::SeqCst) {
-                return Err(StoreError::new(StoreErrorKind::Unavailable, "row (JANE MARKED, 990077123)"));
-            }
-            $call.await
-        })
-    };
-}
-
-impl Inbox for Faulty {
-    fn receive<'a>(&'a self, message: &'a Incoming, now: Timestamp) -> StoreFuture<'a, ReceiveOutcome> {
-        failing!(self, self.inner.receive(message, now))
-    }
-    fn lease<'a>(
-        &'a self,
-        kinds: &'a [Kind],
-        limit: u32,
-        lease: Lease,
-        now: Timestamp,
-    ) -> StoreFuture<'a, Vec<InboxEntry>> {
-        failing!(self, self.inner.lease(kinds, limit, lease, now))
-    }
-    fn update<'a>(
-        &'a self,
-        id: EntryId,
-        owner: LeaseOwner,
-        update: InboxUpdate<'a>,
-        now: Timestamp,
-    ) -> StoreFuture<'a, bool> {
-        failing!(self, self.inner.update(id, owner, update, now))
-    }
-    fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
-        failing!(self, self.inner.dead_letters(after, limit))
-    }
-    fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool> {
-        failing!(self, self.inner.resend(id, now))
-    }
-    fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>> {
-        failing!(self, self.inner.find(id))
-    }
-    fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        failing!(self, self.inner.forget(before))
-    }
-    fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
-        failing!(self, self.inner.oldest_pending())
-    }
-    fn counts(&self) -> StoreFuture<'_, InboxCounts> {
-        failing!(self, self.inner.counts())
-    }
-}
-
-fn inbox() -> Arc<Faulty> {
-    Arc::new(Faulty { inner: MemoryStore::new().inbox(), fails: AtomicBool::default() })
 }
 
 #[derive(Clone, Debug)]
@@ -182,7 +116,7 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
     let log = Log::start();
     for strict in [false, true] {
         let options = options().read_options(MessageReadOptions::new().deny_findings(strict));
-        let receivers = receivers_with(inbox(), options);
+        let receivers = receivers_with(Arc::new(Faulty::new()), options);
         for request in bad_deliveries() {
             send(&receivers, request).await;
         }
@@ -195,16 +129,16 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
             OpenOptions::new(),
         )
         .unwrap();
-        let receivers = Receivers::remote(opener, "our-key", inbox(), options()).unwrap();
+        let receivers = Receivers::remote(opener, "our-key", Arc::new(Faulty::new()), options()).unwrap();
         assert_eq!(send(&receivers, delivery(KIND, seal(&marked()))).await, StatusCode::INTERNAL_SERVER_ERROR);
     }
-    let broken = inbox();
+    let broken = Arc::new(Faulty::new());
     broken.fails.store(true, Ordering::SeqCst);
     let receivers = receivers_with(broken.clone(), options());
     assert_eq!(send(&receivers, delivery(KIND, seal(&marked()))).await, StatusCode::INTERNAL_SERVER_ERROR);
 
     // Every way in which handling ends, in turn: the second delivery contradicts the first.
-    let inbox = inbox();
+    let inbox = Arc::new(Faulty::new());
     let clock = Arc::new(ManualClock::new(start()));
     let receivers =
         receivers_with(inbox.clone(), options().clock(clock.clone()).retention(Duration::from_secs(30 * 86_400)));

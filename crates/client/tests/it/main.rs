@@ -8,6 +8,7 @@ mod conflicts;
 #[cfg(feature = "connection")]
 mod connection;
 mod exchange_logs;
+mod faulty;
 #[cfg(feature = "jwks-url")]
 mod jwks_url;
 mod kept_tokens;
@@ -17,6 +18,7 @@ mod log;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod observer;
+mod outages;
 mod pages;
 mod poller;
 mod probe;

@@ -7,10 +7,11 @@ use super::{at, lease, owner};
 use crate::inbox::{Inbox, InboxCounts, InboxEntry, InboxState, Incoming, ReceiveOutcome};
 use crate::key::{DuplicateKey, Fingerprint, KeyHash};
 use crate::kind::Kind;
-use crate::lease::{EntryId, Lease};
+use crate::lease::{EntryId, Lease, LeaseOwner};
 use crate::opaque::OpaqueBytes;
 use bankrail_values::Timestamp;
 use std::collections::HashMap;
+use std::time::Duration;
 
 const KINDS: [Kind; 4] =
     [Kind::from_static("a"), Kind::from_static("b.b"), Kind::from_static("c_c"), Kind::from_static("d-4")];
@@ -49,6 +50,7 @@ pub async fn inbox_suite<I: Inbox>(mut make: impl AsyncFnMut() -> I) {
     results_follow_interim_messages(&make().await).await;
     leases_run_out(&make().await).await;
     leases_are_taken_over(&make().await).await;
+    all_leases_of_an_owner_are_given_back(&make().await).await;
     poison_is_given_up(&make().await).await;
     completed_entries_are_forgotten(&make().await).await;
     for seed in 0..4 {
@@ -312,6 +314,42 @@ async fn leases_are_taken_over(inbox: &impl Inbox) {
     assert!(inbox.complete(conflict, owner(1), at(17)).await.expect("complete"));
 }
 
+async fn all_leases_of_an_owner_are_given_back(inbox: &impl Inbox) {
+    let mut stored = Vec::new();
+    for number in 1..=5 {
+        stored.push(inbox.receive(&incoming(&[number], number % 4, 1), at(0)).await.expect("receive").id());
+    }
+    for (number, leased) in [(1, 2), (2, 1), (3, 1)] {
+        let entries = inbox.lease(&[], leased, lease(number, 99), at(0)).await.expect("lease");
+        assert_eq!(entries.len(), usize::try_from(leased).expect("a small number"), "three owners");
+    }
+    assert!(inbox.release(stored[0], owner(1), at(20), "busy").await.expect("release"));
+    assert_eq!(inbox.lease(&[], 1, lease(1, 99), at(20)).await.expect("lease").len(), 1, "the second start");
+    let lost = [owner(1), owner(3), owner(4)];
+    assert_eq!(inbox.release_all(&[]).await.expect("release"), 0, "nobody gives nothing back");
+    assert_eq!(inbox.release_all(&lost).await.expect("release"), 3, "two owners give back three entries");
+    assert_eq!(inbox.release_all(&lost).await.expect("release"), 0, "they were given back before");
+    assert!(
+        !inbox.complete(stored[1], owner(1), at(20)).await.expect("complete"),
+        "an owner whose leases were given back has none"
+    );
+    let entry = inbox.find(stored[0]).await.expect("find").expect("the entry is there");
+    let said = (entry.attempts, entry.last_error.as_deref());
+    assert_eq!(said, (1, Some("busy")), "the start is taken back, and no more than it");
+    assert!(
+        inbox.lease(&KINDS[1..2], 9, lease(5, 99), at(19)).await.expect("lease").iter().all(|it| it.id != stored[0]),
+        "an entry is due as before"
+    );
+    let again = inbox.lease(&[], 9, lease(6, 99), at(20)).await.expect("lease");
+    let ids: Vec<_> = again.iter().map(|entry| (entry.id, entry.attempts)).collect();
+    let expected = [(stored[0], 2), (stored[1], 1), (stored[3], 1)];
+    assert_eq!(ids, expected, "they are free, in the order of their arrival, and their starts are counted once");
+    assert!(inbox.complete(stored[2], owner(2), at(20)).await.expect("complete"), "what is another owner's stays so");
+    let counts = InboxCounts { pending: 4, completed: 1, dead_letters: 0 };
+    assert_eq!(inbox.counts().await.expect("counts"), counts);
+    assert!(inbox.complete(stored[3], owner(6), at(21)).await.expect("complete"), "the new owner completes");
+}
+
 async fn poison_is_given_up(inbox: &impl Inbox) {
     let mut ids = Vec::new();
     for number in 1..=3 {
@@ -379,6 +417,8 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
     // The engine's numbers for the model's.
     let mut numbers: HashMap<EntryId, EntryId> = HashMap::new();
     let mut known: Vec<EntryId> = vec![EntryId::new(999_999)];
+    // A lease whose answer was lost.
+    let mut lost: Option<Lease> = None;
     let mut now = 0;
     for step in 0..steps {
         now += random.below(4);
@@ -399,7 +439,7 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
         let kinds = &KINDS[..usize::try_from(random.below(3)).unwrap_or(0)];
         let context = format!("seed {seed}, step {step}");
         let now = at(now);
-        match random.below(12) {
+        match random.below(13) {
             0..=4 => {
                 let (got, want) = (inbox.receive(&message, now).await, model.receive(&message, now).await);
                 let (got, want) = (got.expect("store"), want.expect("store"));
@@ -434,6 +474,20 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
                 let got = inbox.dead_letters(None, limit).await.expect("store");
                 let want = model.dead_letters(None, limit).await.expect("store");
                 assert_eq!(got, entries(want, &numbers), "list, {context}");
+            }
+            11 => {
+                // An owner of its own, as each lease of a worker has.
+                if let Some(lease) = lost.take().filter(|lease| !lease.is_over(now)) {
+                    let got = inbox.release_all(&[lease.owner]).await.expect("store");
+                    let want = model.release_all(&[lease.owner]).await.expect("store");
+                    assert_eq!(got, want, "release all, {context}");
+                }
+                let owner = LeaseOwner::from_random_bytes((u128::MAX - u128::from(step)).to_be_bytes());
+                let lease = Lease { owner, until: lease.until.saturating_add(Duration::from_millis(20)) };
+                let got = inbox.lease(kinds, limit, lease, now).await.expect("store");
+                let want = model.lease(kinds, limit, lease, now).await.expect("store");
+                assert_eq!(got, entries(want, &numbers), "lease without an answer, {context}");
+                lost = Some(lease);
             }
             _ if random.below(4) == 0 => {
                 let got = inbox.forget(now).await.expect("store");

@@ -40,6 +40,11 @@ impl Stored {
         self.lease = Some(lease);
         self.entry.attempts += 1;
     }
+
+    fn give_back(&mut self) {
+        self.lease = None;
+        self.entry.attempts = self.entry.attempts.saturating_sub(1);
+    }
 }
 
 impl ModelInbox {
@@ -150,6 +155,13 @@ impl Inbox for ModelInbox {
             }
             true
         }))
+    }
+
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        let mut state = self.state();
+        let owned = |stored: &&mut Stored| stored.lease.is_some_and(|lease| owners.contains(&lease.owner));
+        let leased = state.stored.iter_mut().filter(owned);
+        ready(leased.map(Stored::give_back).map(|()| 1).sum())
     }
 
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {

@@ -39,6 +39,10 @@ enum Fault {
     CompleteAlways,
     /// A lease is never taken over: a crash loses the message.
     NoTakeOver,
+    /// Leases whose answer was lost stay.
+    NotGivenBack,
+    /// Those of all owners are given back.
+    AllGivenBack,
     /// Dead letters are forgotten.
     Unlisted,
     /// Keys outlive their entries.
@@ -116,6 +120,17 @@ impl Inbox for Faulty {
         Box::pin(async move { Ok(self.0.update(id, owner, update, now).await? || completes) })
     }
 
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        let all: Vec<LeaseOwner> = (0..=255).map(|number| LeaseOwner::from_random_bytes([number; 16])).collect();
+        Box::pin(async move {
+            match self.1 {
+                Fault::NotGivenBack => Ok(0),
+                Fault::AllGivenBack => self.0.release_all(&all).await,
+                _ => self.0.release_all(owners).await,
+            }
+        })
+    }
+
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         self.0.dead_letters(after, limit)
     }
@@ -157,6 +172,8 @@ fn the_suite_finds_each_fault() {
         Fault::NotDue,
         Fault::CompleteAlways,
         Fault::NoTakeOver,
+        Fault::NotGivenBack,
+        Fault::AllGivenBack,
         Fault::Unlisted,
         Fault::Unforgetting,
     ] {

@@ -42,6 +42,7 @@ impl Inbox for MemoryInbox {
             messages => Ok(messages.lease(kinds, limit, lease, now));
         update(id: EntryId, owner: LeaseOwner, update: InboxUpdate<'a>, now: Timestamp) -> bool =
             messages => Ok(messages.update(id, owner, update, now));
+        release_all(owners: &'a [LeaseOwner]) -> u64 = messages => Ok(messages.release_all(owners));
         dead_letters(after: Option<EntryId>, limit: u32) -> Vec<InboxEntry> = messages => {
             let entries = messages.entries.values().map(|stored| &stored.entry);
             let listed = entries.filter(|entry| entry.state == InboxState::DeadLetter && Some(entry.id) > after);
@@ -131,6 +132,20 @@ impl Messages {
             self.pending.remove(&id);
         }
         true
+    }
+
+    fn release_all(&mut self, owners: &[LeaseOwner]) -> u64 {
+        let mut released = 0;
+        for id in &self.pending {
+            let stored = self.entries.get_mut(id);
+            let owned = |stored: &&mut Stored| stored.lease.is_some_and(|lease| owners.contains(&lease.owner));
+            if let Some(stored) = stored.filter(owned) {
+                stored.lease = None;
+                stored.entry.attempts = stored.entry.attempts.saturating_sub(1);
+                released += 1;
+            }
+        }
+        released
     }
 
     fn resend(&mut self, id: EntryId, now: Timestamp) -> bool {

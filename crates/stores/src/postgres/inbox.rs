@@ -30,6 +30,15 @@ const REQUEUE: &str = concat!(
     " WHERE entry = $1 AND owner = $2"
 );
 
+/// Leased messages are among those that wait. A lease moves the position of these back to its end, if that is earlier.
+const RELEASE_ALL: &str = concat!(
+    "UPDATE bankrail_inbox_queue SET owner = NULL, until = NULL, waits = due, attempts = greatest(attempts - 1, 0),
+        changed = ",
+    written!("bankrail_inbox_cursor"),
+    " WHERE owner = ANY ($1)
+        AND waits >= (SELECT waits_from FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)"
+);
+
 /// Messages with their state.
 macro_rules! entries {
     ($rest:literal) => {
@@ -84,6 +93,10 @@ impl Inbox for PostgresInbox {
             s => lease::lease(s, kinds, limit, lease, now);
         each update(id: EntryId, owner: LeaseOwner, update: InboxUpdate<'a>, now: Timestamp) -> bool =
             s => self::update(s, id, owner, update, now);
+        each release_all(owners: &'a [LeaseOwner]) -> u64 = s => {
+            let owners: Vec<&[u8]> = owners.iter().map(|owner| owner.as_bytes().as_slice()).collect();
+            async move { s.execute(RELEASE_ALL, params![owners]).await }
+        };
         each resend(id: EntryId, now: Timestamp) -> bool =
             s => s.changes(RESEND, params![entry_number(id), now.unix_millis()]);
         each find(id: EntryId) -> Option<InboxEntry> = s => s.first(FIND, params![entry_number(id)]);

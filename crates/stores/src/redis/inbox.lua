@@ -6,6 +6,7 @@
 --          P:key:HASH        sorted set of the entries that have this duplicate key, by number
 --          P:waiting         sorted set of pending entries, by the time from which a worker may lease them
 --          P:ready:KIND      sorted set of pending entries that were found due, by number
+--          P:leased          set of the pending entries that have an owner
 --          P:completed       sorted set, by the time of completion
 --          P:dead            sorted set of the dead letters, by number
 --          P:kinds           set of the kinds of all messages received so far
@@ -43,6 +44,11 @@ end
 local function is_free(id)
   local until_ = number(id, 'until')
   return not until_ or until_ <= now
+end
+
+local function end_lease(id)
+  redis.call('HDEL', entry(id), 'owner', 'until')
+  redis.call('SREM', P .. ':leased', id)
 end
 
 local function forget(before, most)
@@ -144,6 +150,7 @@ if op == 'lease' then
   for at = 1, math.min(limit, #found) do
     redis.call('HSET', entry(found[at]), 'owner', owner, 'until', until_)
     redis.call('HINCRBY', entry(found[at]), 'attempts', 1)
+    redis.call('SADD', P .. ':leased', found[at])
     wait(found[at])
     entries[at] = read(found[at])
   end
@@ -161,7 +168,7 @@ if op == 'update' then
   if until_ ~= '' then
     redis.call('HSET', entry(id), 'until', until_)
   else
-    redis.call('HDEL', entry(id), 'owner', 'until')
+    end_lease(id)
   end
   if state == 'pending' then
     wait(id)
@@ -175,6 +182,25 @@ if op == 'update' then
     redis.call('ZADD', P .. ':dead', id, id)
   end
   return 1
+end
+
+-- owners of 16 bytes each
+if op == 'release_all' then
+  local owners, is_given_back, released = ARGV[3], {}, 0
+  for at = 1, #owners, 16 do is_given_back[string.sub(owners, at, at + 15)] = true end
+  for _, id in ipairs(redis.call('SMEMBERS', P .. ':leased')) do
+    local owner = field(id, 'owner')
+    -- It has none if it was lost, or if an earlier version has ended its lease.
+    if not owner then
+      redis.call('SREM', P .. ':leased', id)
+    elseif is_given_back[owner] then
+      end_lease(id)
+      if number(id, 'attempts') > 0 then redis.call('HINCRBY', entry(id), 'attempts', -1) end
+      wait(id)
+      released = released + 1
+    end
+  end
+  return released
 end
 
 -- number

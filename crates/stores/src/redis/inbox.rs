@@ -185,6 +185,16 @@ impl<C: ConnectionLike + Clone + Send + Sync> Inbox for RedisInbox<C> {
         }))
     }
 
+    fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
+        let owners: Vec<u8> = owners.iter().flat_map(|owner| *owner.as_bytes()).collect();
+        Box::pin(async move {
+            let released = self.call("release_all", Timestamp::UNIX_EPOCH, |command| {
+                command.arg(&owners);
+            });
+            released.await
+        })
+    }
+
     fn dead_letters(&self, after: Option<EntryId>, limit: u32) -> StoreFuture<'_, Vec<InboxEntry>> {
         Box::pin(async move {
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);

@@ -57,6 +57,11 @@ const UPDATE: &str = "UPDATE bankrail_inbox SET state = :state, due = coalesce(:
     last_error = coalesce(:error, last_error), finished = CASE WHEN :state <> 'pending' THEN :now END
     WHERE id = :id AND owner = :owner";
 
+/// Leased entries are among those that wait, all of which are read: this runs only after a failure.
+const RELEASE_ALL: &str = "UPDATE bankrail_inbox SET owner = NULL, until = NULL, waits = due,
+    attempts = max(attempts - 1, 0) WHERE id IN (SELECT id FROM bankrail_inbox
+    WHERE state = 'pending' AND waits IS NOT NULL AND hex(owner) IN (SELECT value FROM json_each(?1)))";
+
 const RESEND: &str =
     "UPDATE bankrail_inbox SET state = 'pending', due = ?2, waits = NULL, finished = NULL, attempts = 0
     WHERE id = ?1 AND state = 'dead_letter'";
@@ -75,8 +80,21 @@ const OLDEST: &str = "SELECT received AS at FROM bankrail_inbox WHERE id = (SELE
 pub(super) const LEASING: [&str; 3] = [WAKE, NEXT_KIND, READY];
 
 #[cfg(test)]
-pub(super) const DAILY: &[&str] =
-    &[WAKE, NEXT_KIND, READY, TAKE, KNOWN, INSERT, INSERT_BODY, INSERT_KEY, FOLLOW, UPDATE, RESEND, FORGET];
+pub(super) const DAILY: &[&str] = &[
+    WAKE,
+    NEXT_KIND,
+    READY,
+    TAKE,
+    KNOWN,
+    INSERT,
+    INSERT_BODY,
+    INSERT_KEY,
+    FOLLOW,
+    UPDATE,
+    RELEASE_ALL,
+    RESEND,
+    FORGET,
+];
 
 /// The inbox of a [`SqliteStore`].
 #[derive(Clone, Debug)]
@@ -90,6 +108,7 @@ impl Inbox for SqliteInbox {
         write receive(message: &'a Incoming, now: Timestamp) -> ReceiveOutcome = c => receive(c, &message, now);
         write lease(kinds: &'a [Kind], limit: u32, lease: Lease, now: Timestamp) -> Vec<InboxEntry> =
             c => lease_due(c, &kinds, limit, lease, now);
+        write release_all(owners: &'a [LeaseOwner]) -> u64 = c => release_all(c, &owners);
         read dead_letters(after: Option<EntryId>, limit: u32) -> Vec<InboxEntry> = c => dead_letters(c, after, limit);
         write resend(id: EntryId, now: Timestamp) -> bool =
             c => changes(c, RESEND, params![entry_number(id), now.unix_millis()]);
@@ -219,6 +238,13 @@ pub(super) fn update(
 
 fn by_id() -> String {
     format!("SELECT {COLUMNS} FROM bankrail_inbox WHERE id = ?1")
+}
+
+fn release_all(connection: &Connection, owners: &[LeaseOwner]) -> Result<u64, Fault> {
+    let owners: Vec<_> =
+        owners.iter().map(|owner| format!("\"{:032X}\"", u128::from_be_bytes(*owner.as_bytes()))).collect();
+    let released = run(connection, RELEASE_ALL, params![format!("[{}]", owners.join(","))])?;
+    u64::try_from(released).map_err(Fault::corrupt)
 }
 
 fn dead_letters(connection: &Connection, after: Option<EntryId>, limit: u32) -> Result<Vec<InboxEntry>, Fault> {

@@ -28,6 +28,8 @@ async fn work(store: &PostgresStore, number: u32) -> Plans {
     let inbox = store.inbox();
     let (again, message) = (incoming(&query(number, "Why?"), number), incoming(&query(number, "Why?"), number));
     let received = inbox.receive(&message, at(0)).await.unwrap().id();
+    assert_eq!(inbox.lease(&[], 1, lease(3, 10), at(0)).await.unwrap()[0].id, received);
+    assert_eq!(inbox.release_all(&[owner(3)]).await.unwrap(), 1);
     assert_eq!(inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id, received);
     // At a time when no other is due.
     assert!(inbox.release(received, owner(1), at(0), "later").await.unwrap());
@@ -57,6 +59,8 @@ async fn deliver(store: &PostgresStore, number: u32) {
     assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 1000), 1), at(0)).await.unwrap()[0].id, lasts);
     let sent = outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap().id();
     assert_eq!(outbox.enqueue(&outgoing("biller", number), at(0)).await.unwrap(), Enqueued::AlreadyStored(sent));
+    assert_eq!(outbox.lease(LeaseRequest::new(lease(3, 10), 1), at(0)).await.unwrap()[0].id, sent);
+    assert_eq!(outbox.release_all(&[owner(3)]).await.unwrap(), 1);
     let record = DeliveryRecord { started_at: at(0), duration: Duration::ZERO, status: Some(200), note: None };
     for _ in 0..70 {
         assert_eq!(outbox.lease(LeaseRequest::new(lease(1, 10), 1), at(0)).await.unwrap()[0].id, sent);

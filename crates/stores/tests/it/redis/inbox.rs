@@ -78,8 +78,16 @@ async fn a_lost_entry_stands_in_nobodys_way() {
         for lost in 1..=3 {
             let () = server.run(&["DEL", &format!("{{bankrail:test-1}}:entry:{lost}")]).await;
         }
+        assert_eq!(inbox.release_all(&[owner(1)]).await.unwrap(), 0, "the one that was leased is lost");
         let leased = inbox.lease(&[], 9, lease(2, 20), at(10)).await.unwrap();
         assert_eq!(leased.iter().map(|entry| entry.id.get()).collect::<Vec<_>>(), [4]);
+        let known: Vec<String> = server.run(&["SMEMBERS", "{bankrail:test-1}:leased"]).await;
+        assert_eq!(known, ["4"], "nothing else is taken for leased");
+        assert_eq!(inbox.release_all(&[owner(2)]).await.unwrap(), 1);
+        assert_eq!(inbox.lease(&[], 9, lease(2, 20), at(10)).await.unwrap()[0].attempts, 1);
+        assert!(inbox.complete(EntryId::new(4), owner(2), at(11)).await.unwrap());
+        let keys: Vec<String> = server.run(&["KEYS", "*:leased"]).await;
+        assert!(keys.is_empty(), "what is done is leased no more: {keys:?}");
         let later = at(1000 + GRACE);
         let again = inbox.receive(&incoming(&query(1, "Why?"), 9), later).await.unwrap();
         assert!(matches!(again, ReceiveOutcome::New { .. }), "what was lost is taken again: {again:?}");
