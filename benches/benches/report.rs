@@ -46,13 +46,14 @@ fn streamed(xml: &str) -> u64 {
 
 fn reading(criterion: &mut Criterion) {
     // Compact: the form that the service sends. Indented: white space between any two tags. Prefixed: each name with a
-    // prefix. Mixed: CDATA, references and comments in each entry.
+    // prefix. Mixed: CDATA, references and comments in each entry. Quoted: each amount needs the reader over events.
     let compact = report(ENTRIES);
     let forms = [
         ("compact", compact.clone()),
         ("indented", indented(&compact)),
         ("prefixed", prefixed(&compact)),
         ("mixed", mixed(&compact)),
+        ("quoted", compact.replace(" Ccy=\"AUD\"", " Ccy='AUD'")),
     ];
     for (name, xml) in forms {
         let mut group = criterion.benchmark_group(format!("report/parse/{name}"));

@@ -46,6 +46,9 @@ impl<T: Tokens> Cursor<T> {
         ahead: Ahead,
         keep: impl FnOnce(N),
     ) -> Result<(), Odd> {
+        if !self.may_take(tag.wire) {
+            return Err(Odd);
+        }
         let mut extent = Extent::default();
         let node = self.scan_ahead(tag, ahead, &mut extent, |scanner| scanner.bare_element::<N>(tag));
         if node.is_err() && self.end_comes(tag, ahead) {
@@ -60,7 +63,7 @@ impl<T: Tokens> Cursor<T> {
             }),
             Err(Odd) => Err(Odd),
         };
-        self.count_scanned(accepted.is_ok());
+        self.count_scanned(tag.wire, accepted.is_ok());
         accepted?;
         let node = node?;
         node.settle(self);

@@ -110,6 +110,8 @@ pub struct Cursor<T> {
     fast: bool,
     /// Elements that the fast reader took, and those that it left to the reader over events.
     scanned: (usize, usize),
+    /// The names of elements that the fast reader left, each with how often in a row.
+    left: Vec<(&'static str, u32)>,
 }
 
 impl<T: Tokens> Cursor<T> {
@@ -129,6 +131,7 @@ impl<T: Tokens> Cursor<T> {
             handed_out: None,
             fast: true,
             scanned: (0, 0),
+            left: Vec::new(),
         }
     }
 

@@ -44,9 +44,9 @@ impl<T: Tokens> Cursor<T> {
         scanner.gap();
         let named = scanner.rest().strip_prefix('<')?;
         let gap = ahead.len() - scanner.rest().len();
+        let named = named.get(..memchr::memchr(b'>', named.as_bytes())?)?;
         let find = |named: &str| {
-            let begins = |field: &Field| named.strip_prefix(field.wire).is_some_and(|rest| rest.starts_with('>'));
-            let found = fields.get(at..)?.iter().position(begins)? + at;
+            let found = fields.get(at..)?.iter().position(|field| field.wire == named)? + at;
             (!self.shape.is_group(self.path.len(), fields.get(found)?.wire)).then_some(found)
         };
         // A document that is judged within another has elements around it.
@@ -84,9 +84,29 @@ impl<T: Tokens> Cursor<T> {
     }
 
     /// The fast reader has taken an element, or left it to the reader over events.
-    pub(crate) fn count_scanned(&mut self, taken: bool) {
+    pub(crate) fn count_scanned(&mut self, name: &'static str, taken: bool) {
         let (took, left) = &mut self.scanned;
         *(if taken { took } else { left }) += 1;
+        if taken {
+            self.left.retain(|(of, _)| *of != name);
+        } else {
+            match self.left.iter_mut().find(|(of, _)| *of == name) {
+                Some((_, times)) => *times += 1,
+                None => self.left.push((name, 1)),
+            }
+        }
+    }
+
+    /// Whether the fast reader is asked for an element. What it begins and leaves is read twice, so of a name of which it
+    /// left two in a row it is asked for each sixteenth, until it takes one.
+    pub(crate) fn may_take(&mut self, name: &'static str) -> bool {
+        match self.left.iter_mut().find(|(of, _)| *of == name) {
+            Some((_, times)) if *times > 1 => {
+                *times += 1;
+                *times % 16 == 0
+            }
+            _ => true,
+        }
     }
 
     /// Passes over a scanned element, which becomes the current one, and reports what breaks a rule beyond the schema
