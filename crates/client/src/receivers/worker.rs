@@ -23,6 +23,10 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
+/// After a failure of the inbox, what came of a message is noted again after this time, later after twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
 /// Hands messages from the inbox to handlers.
 ///
 /// - A message is leased, handled, and marked as handled. If the process dies in between, the lease runs out and
@@ -30,7 +34,8 @@ use tokio::time::{Instant, timeout};
 /// - When a handler fails, panics or takes too long, the message is handled again on [`WorkerOptions::schedule`]. At
 ///   the end of the schedule it becomes a dead letter ([`Inbox::dead_letters`]), until [`Inbox::resend`].
 /// - While the inbox fails, messages may be leased without an answer that says so. They are given back before the next
-///   lease, and when the worker is stopped, and this start is not counted ([`Inbox::release_all`]).
+///   lease, and when the worker is stopped, and this start is not counted ([`Inbox::release_all`]). That a message was
+///   handled, or was not, is noted as soon as the inbox answers again, for as long as a lease lasts.
 /// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead letter at once.
 pub struct Worker<I: ?Sized = dyn Inbox> {
     inbox: Arc<I>,
@@ -223,11 +228,23 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         } else {
             self.handle(entry, owner, headers).await
         };
-        let noted = match &outcome {
-            Ok(Handled::Done) => self.inbox.complete(id, owner, self.clock.now()).await,
-            Ok(Handled::Committed) => Ok(true),
-            Ok(Handled::LeaseLost) => Ok(false),
-            Err(error) => self.put_back(id, owner, attempts, error).await,
+        // What came of it is noted as long as the lease may last, so that a short outage starts nothing again.
+        let (gives_up, mut pause) = (Instant::now() + self.options.lease, FIRST_PAUSE);
+        let noted = loop {
+            let noted = match &outcome {
+                Ok(Handled::Done) => self.inbox.complete(id, owner, self.clock.now()).await,
+                Ok(Handled::Committed) => Ok(true),
+                Ok(Handled::LeaseLost) => Ok(false),
+                Err(error) => self.put_back(id, owner, attempts, error).await,
+            };
+            match noted {
+                Err(error) if Instant::now() + pause < gives_up => {
+                    tracing::warn!(%kind, message_id, entry = %id, %error, "the inbox failed, and is tried again");
+                }
+                noted => break noted,
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         };
         match (&outcome, &noted) {
             (_, Err(error)) => tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed"),

@@ -106,6 +106,26 @@ async fn the_next_look_for_due_messages_gives_back_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_came_of_a_message_is_noted_when_the_inbox_is_back() {
+    let outage = Outage::new();
+    outage.gate.forget_permits(Semaphore::MAX_PERMITS);
+    outage.deliver(1).await;
+    let script = async {
+        sleep(Duration::from_secs(1)).await;
+        outage.inbox.fails.store(true, Ordering::SeqCst);
+        // For one handling; another would wait for ever.
+        outage.gate.add_permits(1);
+        sleep(Duration::from_secs(20)).await;
+        assert_eq!(outage.stands(1).await, (InboxState::Pending, 1));
+        outage.inbox.fails.store(false, Ordering::SeqCst);
+        let noted = outage.until_handled(1).await;
+        assert!(noted < Duration::from_secs(2), "{noted:?}");
+    };
+    outage.worker().run(script).await;
+    assert_eq!(outage.stands(1).await, (InboxState::Completed, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lease_that_is_made_late_is_given_back_too() {
     let outage = Outage::new();
     outage.inbox.fails.store(true, Ordering::SeqCst);
