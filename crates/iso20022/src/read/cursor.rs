@@ -111,7 +111,7 @@ pub struct Cursor<T> {
     /// Elements that the fast reader took, and those that it left to the reader over events.
     scanned: (usize, usize),
     /// The names of elements that the fast reader left, each with how often in a row.
-    left: Vec<(&'static str, u32)>,
+    left: Vec<(&'static str, u64)>,
 }
 
 impl<T: Tokens> Cursor<T> {

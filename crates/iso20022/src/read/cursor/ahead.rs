@@ -101,9 +101,9 @@ impl<T: Tokens> Cursor<T> {
     /// left two in a row it is asked for each sixteenth, until it takes one.
     pub(crate) fn may_take(&mut self, name: &'static str) -> bool {
         match self.left.iter_mut().find(|(of, _)| *of == name) {
-            Some((_, times)) if *times > 1 => {
+            Some((_, times)) if *times > 1 && (*times + 1) % 16 != 0 => {
                 *times += 1;
-                *times % 16 == 0
+                false
             }
             _ => true,
         }
