@@ -11,8 +11,10 @@ pub use options::WorkerOptions;
 use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhandled};
 use crate::measure;
 use bankrail_http::{FORGET_EVERY, Recurring};
-use bankrail_mailbox::{Disposition, EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner, LeaseOwners};
-use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, Timestamp, jitter};
+use bankrail_mailbox::{
+    Disposition, EntryId, Inbox, InboxEntry, InboxState, InboxUpdate, Kind, Lease, LeaseOwner, LeaseOwners,
+};
+use bankrail_values::{Clock, EXPIRY_GRACE, StoreError, StoreErrorKind, Timestamp, jitter};
 use bankrail_webhook::DeliveryHeaders;
 use counts::Counters;
 use std::fmt;
@@ -34,7 +36,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// - When a handler fails, panics or takes too long, the message is handled again on [`WorkerOptions::schedule`]. At
 ///   the end of the schedule it becomes a dead letter ([`Inbox::dead_letters`]), until [`Inbox::resend`].
 /// - While the inbox fails, messages may be leased without an answer that says so. They are given back before the next
-///   lease, and when the worker is stopped, and this start is not counted ([`Inbox::release_all`]). That a message was
+///   lease, and when the worker is stopped, and unless the lease is over by then, this start is not counted ([`Inbox::release_all`]). That a message was
 ///   handled, or was not, is noted as soon as the inbox answers again, for as long as a lease lasts.
 /// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead letter at once.
 pub struct Worker<I: ?Sized = dyn Inbox> {
@@ -151,7 +153,10 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         let finish = async { while running.join_next().await.is_some() {} };
         let (finished, ()) = tokio::join!(timeout(worker.options.grace, finish), worker.give_back_last());
         if finished.is_err() {
-            tracing::warn!(handlers = running.len(), "handlers were dropped at shutdown");
+            tracing::warn!(
+                handlers = running.len(),
+                "handlers, or notes of what came of a message, were dropped at shutdown"
+            );
         }
     }
 
@@ -228,24 +233,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         } else {
             self.handle(entry, owner, headers).await
         };
-        // What came of it is noted as long as the lease may last, so that a short outage starts nothing again.
-        let (gives_up, mut pause) = (Instant::now() + self.options.lease, FIRST_PAUSE);
-        let noted = loop {
-            let noted = match &outcome {
-                Ok(Handled::Done) => self.inbox.complete(id, owner, self.clock.now()).await,
-                Ok(Handled::Committed) => Ok(true),
-                Ok(Handled::LeaseLost) => Ok(false),
-                Err(error) => self.put_back(id, owner, attempts, error).await,
-            };
-            match noted {
-                Err(error) if Instant::now() + pause < gives_up => {
-                    tracing::warn!(%kind, message_id, entry = %id, %error, "the inbox failed, and is tried again");
-                }
-                noted => break noted,
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        };
+        let noted = self.note(id, owner, attempts, &outcome).await;
         match (&outcome, &noted) {
             (_, Err(error)) => tracing::error!(%kind, message_id, entry = %id, %error, "the inbox failed"),
             (_, Ok(false)) => {
@@ -329,36 +317,69 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }
     }
 
-    async fn put_back(
+    /// Notes what came of a message. If the inbox fails it is asked again, for as long as a lease lasts: a short outage
+    /// starts no handler again.
+    async fn note(
         &self,
         id: EntryId,
         owner: LeaseOwner,
         attempts: u32,
-        error: &HandlerError,
+        outcome: &Result<Handled, HandlerError>,
     ) -> Result<bool, StoreError> {
         const KEPT: usize = 500;
-        let text: String = error.text().chars().take(KEPT).collect();
-        let now = self.clock.now();
-        match self.options.schedule.after_failure(attempts, now, None, jitter()) {
-            Disposition::RetryAt(due) if !error.poison => {
-                let noted = self.inbox.release(id, owner, due, &text).await?;
-                if noted {
-                    self.counters.failed();
-                    measure::handled("failed");
+        let text = outcome.as_ref().err().map(HandlerError::text).unwrap_or_default();
+        let text: String = text.chars().take(KEPT).collect();
+        let update = match outcome {
+            Ok(Handled::Committed) => return Ok(true),
+            Ok(Handled::LeaseLost) => return Ok(false),
+            Ok(Handled::Done) => InboxUpdate::to(InboxState::Completed),
+            Err(error) => match self.options.schedule.after_failure(attempts, self.clock.now(), None, jitter()) {
+                Disposition::RetryAt(due) if !error.poison => {
+                    InboxUpdate { due: Some(due), error: Some(&text), ..InboxUpdate::to(InboxState::Pending) }
                 }
-                Ok(noted)
+                _ => InboxUpdate { error: Some(&text), ..InboxUpdate::to(InboxState::DeadLetter) },
+            },
+        };
+        let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
+        let mut noted = self.inbox.update(id, owner, update, self.clock.now()).await;
+        while let Err(error) = &noted
+            && !matches!(error.kind(), StoreErrorKind::Corrupt | StoreErrorKind::Conflict)
+            && begun.elapsed() + pause < self.options.lease
+        {
+            tracing::warn!(entry = %id, %error, "the inbox failed, and is tried again");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+            noted = self.inbox.update(id, owner, update, self.clock.now()).await;
+            // An attempt before may have taken effect.
+            if matches!(noted, Ok(false)) {
+                noted = self.inbox.find(id).await.map(|entry| entry.is_some_and(|entry| holds(&entry, &update)));
             }
-            _ => {
-                let noted = self.inbox.dead_letter(id, owner, &text, now).await?;
-                if noted {
-                    self.counters.dead_letter();
-                    measure::handled("dead_letter");
-                    tracing::error!(entry = %id, attempts, "a message became a dead letter");
-                }
-                Ok(noted)
+        }
+        if matches!(noted, Ok(true)) {
+            self.count(id, attempts, update.state);
+        }
+        noted
+    }
+
+    fn count(&self, id: EntryId, attempts: u32, state: InboxState) {
+        match state {
+            InboxState::Completed => {}
+            InboxState::Pending => {
+                self.counters.failed();
+                measure::handled("failed");
+            }
+            InboxState::DeadLetter => {
+                self.counters.dead_letter();
+                measure::handled("dead_letter");
+                tracing::error!(entry = %id, attempts, "a message became a dead letter");
             }
         }
     }
+}
+
+/// Whether an entry is as this update leaves it.
+fn holds(entry: &InboxEntry, update: &InboxUpdate<'_>) -> bool {
+    entry.state == update.state && (update.error.is_none() || entry.last_error.as_deref() == update.error)
 }
 
 impl<I: ?Sized> fmt::Debug for Worker<I> {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct Faulty {
     pub(crate) inner: MemoryInbox,
     pub(crate) fails: AtomicBool,
-    /// Whether leases are made, and their answers lost.
+    /// Whether leases and updates are made, and their answers lost.
     pub(crate) loses_answers: AtomicBool,
     /// The lease that was asked for last.
     pub(crate) asked: Mutex<Option<Lease>>,
@@ -66,7 +66,12 @@ impl Inbox for Faulty {
         update: InboxUpdate<'a>,
         now: Timestamp,
     ) -> StoreFuture<'a, bool> {
-        failing!(self, self.inner.update(id, owner, update, now))
+        Box::pin(async move {
+            Self::fails_if(&self.fails)?;
+            let answer = self.inner.update(id, owner, update, now).await;
+            Self::fails_if(&self.loses_answers)?;
+            answer
+        })
     }
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64> {
         failing!(self, self.inner.release_all(owners))

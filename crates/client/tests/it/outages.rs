@@ -126,6 +126,41 @@ async fn what_came_of_a_message_is_noted_when_the_inbox_is_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_came_of_a_message_is_counted_once_although_the_answer_was_lost() {
+    for fails in [false, true] {
+        let outage = Outage::new();
+        outage.gate.forget_permits(Semaphore::MAX_PERMITS);
+        outage.deliver(1).await;
+        let worker = outage.worker();
+        let script = async {
+            sleep(Duration::from_secs(1)).await;
+            outage.lose_answers(true);
+            if fails {
+                outage.gate.close();
+            } else {
+                outage.gate.add_permits(1);
+            }
+            sleep(Duration::from_millis(500)).await;
+            outage.lose_answers(false);
+            sleep(Duration::from_millis(400)).await;
+        };
+        worker.clone().run(script).await;
+        let (counts, stands) = (worker.counts(), outage.stands(1).await);
+        let expected = if fails { (InboxState::Pending, 0, 1) } else { (InboxState::Completed, 1, 0) };
+        assert_eq!((stands.0, counts.handled, counts.failed), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_lasts_for_ever_ends_with_its_message() {
+    let outage = Outage::new();
+    outage.deliver(1).await;
+    let worker = outage.worker().with_options(WorkerOptions::new().lease(Duration::MAX));
+    assert_eq!(worker.run_due().await.unwrap(), 1);
+    assert_eq!(outage.stands(1).await, (InboxState::Completed, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lease_that_is_made_late_is_given_back_too() {
     let outage = Outage::new();
     outage.inbox.fails.store(true, Ordering::SeqCst);
