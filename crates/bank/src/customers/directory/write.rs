@@ -8,7 +8,7 @@ use crate::sql::{self, Sql, get, rows, values};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::ApiKeyHash;
 use bankrail_statement::AccountKind;
-use bankrail_values::{StoreError, Timestamp, jitter};
+use bankrail_values::{StoreError, StoreErrorKind, Timestamp, random_bytes};
 use std::collections::BTreeSet;
 
 /// Adds or replaces customers, after validating them with those that share something with them.
@@ -164,7 +164,8 @@ async fn insert_endpoint(connection: &impl Sql, customer: &str, endpoint: &Endpo
 ///
 /// The step is random, so that no change gets the number of one that the database has lost and an instance still knows.
 async fn next_change<C: Sql>(connection: &C) -> Result<i64, StoreError> {
-    let step = 1 + jitter().cast_signed().rem_euclid(1 << 32);
+    let step = random_bytes().map_err(|error| StoreError::new(StoreErrorKind::Unavailable, error))?;
+    let step = 1 + i64::from(u32::from_le_bytes(step));
     connection.run("UPDATE bankrail_customer_change SET last = last + $1", values![step]).await?;
     if C::SHARED {
         connection.run("NOTIFY bankrail_customer", &[]).await?;
