@@ -10,7 +10,7 @@ import tempfile
 from world import World, free_port, health
 
 INSTANCES = 3
-POSTGRES = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))[-1]
+INSTALLED = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
 # The server refuses to run as root.
 SERVER_USER = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] if os.geteuid() == 0 else []
 
@@ -100,6 +100,7 @@ class PostgresPair:
     """Server 0 is the primary at first, server 1 its synchronous standby."""
 
     def __init__(self):
+        assert INSTALLED, "no PostgreSQL in /usr/lib/postgresql"
         self.folder = pathlib.Path(tempfile.mkdtemp())
         if SERVER_USER:
             shutil.chown(self.folder, "postgres")
@@ -114,14 +115,14 @@ class PostgresPair:
         return f"-c listen_addresses=127.0.0.1 -p {self.ports[server]} -k {self.folder}"
 
     def command(self, program, *arguments):
-        command = [*SERVER_USER, POSTGRES / program, *arguments]
+        command = [*SERVER_USER, INSTALLED[-1] / program, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=60)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def control(self, server, *arguments):
         # The server keeps the output open.
-        command = [*SERVER_USER, POSTGRES / "pg_ctl", "-w", "-D", self.folder / str(server), "-l",
+        command = [*SERVER_USER, INSTALLED[-1] / "pg_ctl", "-w", "-D", self.folder / str(server), "-l",
                    self.folder / f"log{server}", *arguments]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", timeout=60)
         assert done.returncode == 0, (self.folder / f"log{server}").read_text()
@@ -132,6 +133,6 @@ class PostgresPair:
 
     def end(self):
         for server in range(2):
-            stop = [POSTGRES / "pg_ctl", "-m", "immediate", "-D", self.folder / str(server), "stop"]
+            stop = [INSTALLED[-1] / "pg_ctl", "-m", "immediate", "-D", self.folder / str(server), "stop"]
             subprocess.run([*SERVER_USER, *stop], capture_output=True, cwd="/")
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -12,8 +12,8 @@
 //! encrypted: it is for a socket or a protected network. Across another one, connect with a TLS connector in place of
 //! `NoTls`, and read the password from a file: others of the machine see arguments.
 //!
-//! With `--valkey`, tokens, used assertions and counters are there. Given twice or more, it names nodes of a cluster, from
-//! which the others are learnt. Set `cluster-require-full-coverage no` there, so that only what is on a lost node is
+//! With `--valkey`, tokens, used assertions and counters are there. Given twice or more, it names nodes of a cluster,
+//! from which the others are learnt. Set `cluster-require-full-coverage no` there, so that only what is on a lost node is
 //! refused until its replica has taken over.
 
 use bankrail::bank::{
@@ -74,9 +74,9 @@ enum Command {
         /// Health and metrics, for supervisors.
         #[arg(long, default_value = "127.0.0.1:9090")]
         operations: SocketAddr,
-        /// Keep tokens, used assertions and counters in this Valkey or Redis: `redis://…`. Two or more are nodes of a
-        /// cluster.
-        #[arg(long, value_delimiter = ',')]
+        /// Keep tokens, used assertions and counters in this Valkey or Redis: `redis://…`. Once for each of some
+        /// nodes of a cluster.
+        #[arg(long)]
         valkey: Vec<String>,
         /// Trust these certificate authorities of customers' receivers, not those of the system.
         #[arg(long)]
