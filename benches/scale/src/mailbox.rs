@@ -17,8 +17,8 @@ use tokio::task::JoinSet;
 const TIMES: usize = 101;
 /// The calls at once that share commits.
 const AT_ONCE: u64 = 256;
-/// The messages in one transaction while a store is filled. Their keys are anywhere in an index, so each takes a page of
-/// SQLite's cache.
+/// The messages in one transaction while a store is filled. Their keys are anywhere in an index, so each takes a page
+/// of SQLite's cache.
 const IN_ONE: usize = 256;
 
 /// A backlog of one endpoint, beside messages to another that are delivered one by one.

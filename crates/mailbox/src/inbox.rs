@@ -304,8 +304,8 @@ pub trait Inbox: Debug + Send + Sync {
     }
 
     /// Gives back all that these owners have leased, due as it was and with the start taken back
-    /// ([`InboxEntry::attempts`]), and returns how many entries. For a worker whose call of [`Inbox::lease`] failed: the
-    /// entries may be leased all the same, if only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
+    /// ([`InboxEntry::attempts`]), and returns how many entries. For a worker whose call of [`Inbox::lease`] failed:
+    /// the entries may be leased all the same, if only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
     ///
     /// An engine may leave out leases that are over, because their entries are free, and those that were extended,
     /// because their answer was not lost.

@@ -256,7 +256,7 @@ fn elements_that_are_often_left_are_tried_now_and_then() {
     for left in [239, 240] {
         let xml = report(&(odd.repeat(left) + &ENTRY.repeat(100)));
         let (scanned, declined) = assert_same(&xml, ReadOptions::default());
-        // Two odd entries and each sixteenth, of all of which a child is taken; then a plain one at the latest after 15.
+        // Two odd entries and each sixteenth, of all of which a child is taken; then a plain one after 15 at most.
         assert_eq!(declined, 2 + left / 16);
         assert!(scanned > 4 + left + (100 - 16), "{scanned}");
     }

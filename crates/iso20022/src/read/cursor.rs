@@ -108,7 +108,7 @@ pub struct Cursor<T> {
     handed_out: Option<&'static str>,
     /// The fast reader is asked first. Tests read without it.
     fast: bool,
-    /// Elements that the fast reader took, and those that it left to the reader over events.
+    /// Elements that the fast reader took, and those that it was asked for and left to the reader over events.
     scanned: (usize, usize),
     /// The names of elements that the fast reader left, each with how often in a row.
     left: Vec<(&'static str, u64)>,
@@ -300,7 +300,7 @@ impl<T: Tokens> Cursor<T> {
         self.fast = fast;
     }
 
-    /// How many elements the fast reader took, and how many it left to the reader over events.
+    /// How many elements the fast reader took, and how many it was asked for and left to the reader over events.
     pub(crate) fn scanned(&self) -> (usize, usize) {
         self.scanned
     }

@@ -13,7 +13,8 @@ const MOST: usize = 100;
 /// The owners of one worker's leases: one for each lease, so that what belongs to one never changes another.
 ///
 /// A store may have made a lease whose answer was lost, by a time-out or by a restart of the database. Its entries then
-/// wait for its end, although nobody works on them. So a worker gives back what was not answered before it leases again:
+/// wait for its end, although nobody works on them. So a worker gives back what was not answered before it leases
+/// again:
 ///
 /// ```
 /// use bankrail_mailbox::{Lease, LeaseOwner, LeaseOwners, LeaseRequest, Outbox, OutboxEntry};

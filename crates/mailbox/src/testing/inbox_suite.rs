@@ -326,7 +326,7 @@ async fn all_leases_of_an_owner_are_given_back(inbox: &impl Inbox) {
     assert!(inbox.release(stored[0], owner(1), at(20), "busy").await.expect("release"));
     assert_eq!(inbox.lease(&[], 1, lease(1, 99), at(20)).await.expect("lease").len(), 1, "the second start");
     let lost = [owner(1), owner(3), owner(4)];
-    assert_eq!(inbox.release_all(&[]).await.expect("release"), 0, "nobody gives nothing back");
+    assert_eq!(inbox.release_all(&[]).await.expect("release"), 0, "no owner has anything to give back");
     assert_eq!(inbox.release_all(&lost).await.expect("release"), 3, "two owners give back three entries");
     assert_eq!(inbox.release_all(&lost).await.expect("release"), 0, "they were given back before");
     assert!(

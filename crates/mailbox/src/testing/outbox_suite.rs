@@ -169,7 +169,7 @@ async fn all_leases_of_an_owner_are_given_back(outbox: &impl OutboxStore) {
         assert_eq!(entries.len(), usize::try_from(leased).expect("a small number"), "three owners");
     }
     let lost = [owner(1), owner(3), owner(4)];
-    assert_eq!(outbox.release_all(&[]).await.expect("release"), 0, "nobody gives nothing back");
+    assert_eq!(outbox.release_all(&[]).await.expect("release"), 0, "no owner has anything to give back");
     assert_eq!(outbox.release_all(&lost).await.expect("release"), 3, "two owners give back three entries");
     assert_eq!(outbox.release_all(&lost).await.expect("release"), 0, "they were given back before");
     let again = ids(&outbox.lease(all(lease(5, 99)), at(1)).await.expect("lease"));

@@ -30,7 +30,7 @@ const REQUEUE: &str = concat!(
     " WHERE entry = $1 AND owner = $2"
 );
 
-/// Leased messages are among those that wait. A lease moves the position of these back to its end, if that is earlier.
+/// Leased messages are among those that wait, and `waits_from` is not after the end of any lease.
 const RELEASE_ALL: &str = concat!(
     "UPDATE bankrail_inbox_queue SET owner = NULL, until = NULL, waits = due, attempts = greatest(attempts - 1, 0),
         changed = ",

@@ -57,7 +57,7 @@ const UPDATE: &str = "UPDATE bankrail_inbox SET state = :state, due = coalesce(:
     last_error = coalesce(:error, last_error), finished = CASE WHEN :state <> 'pending' THEN :now END
     WHERE id = :id AND owner = :owner";
 
-/// Leased entries are among those that wait, all of which are read: this runs only after a failure.
+/// Leased entries are among those that wait, all of which are read: this runs for half a minute after a failure.
 const RELEASE_ALL: &str = "UPDATE bankrail_inbox SET owner = NULL, until = NULL, waits = due,
     attempts = max(attempts - 1, 0) WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND hex(owner) IN (SELECT value FROM json_each(?1)))";

@@ -97,8 +97,8 @@ impl<T: Tokens> Cursor<T> {
         }
     }
 
-    /// Whether the fast reader is asked for an element. What it begins and leaves is read twice, so of a name of which it
-    /// left two in a row it is asked for each sixteenth, until it takes one.
+    /// Whether the fast reader is asked for an element. What it begins and leaves is read twice, so of a name of which
+    /// it left two in a row it is asked for each sixteenth, until it takes one.
     pub(crate) fn may_take(&mut self, name: &'static str) -> bool {
         match self.left.iter_mut().find(|(of, _)| *of == name) {
             Some((_, times)) if *times > 1 && (*times + 1) % 16 != 0 => {
