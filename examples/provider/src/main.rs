@@ -13,8 +13,8 @@
 //! `NoTls`, and read the password from a file: others of the machine see arguments.
 //!
 //! With `--valkey`, tokens, used assertions and counters are there. Given twice or more, it names nodes of a cluster,
-//! from which the others are learnt. Set `cluster-require-full-coverage no` there, so that only what is on a lost node is
-//! refused until its replica has taken over.
+//! from which the others are learnt. Set `cluster-require-full-coverage no` there, so that only what is on a lost node
+//! is refused until its replica has taken over.
 
 use bankrail::bank::{
     AccountRegistrar, CustomerFolder, CustomerFolderOptions, CustomerSource, DirectoryFollower, PostgresDirectory,

@@ -198,8 +198,8 @@ impl<S: Engine> SqlDirectory<S> {
             let book = match known {
                 Some((at, book)) if at == last => return Ok(book),
                 Some((at, book)) if at < last => update(connection, &book, at).await?,
-                // The database has lost changes: a backup was restored, or a standby without them took over. What it
-                // lost of others stays in the book if it has made more changes since.
+                // The database has lost changes: a backup was restored, or a standby without them took over. This is
+                // not seen if it has made as many others since: what it lost then stays in the book.
                 _ => whole(connection).await?,
             };
             let book = Arc::new(book);

@@ -25,7 +25,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// After a failure of the inbox, what came of a message is noted again after this time, later after twice as long.
+/// How long after a failure of the inbox what came of a message is noted again: the first time, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -36,8 +36,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// - When a handler fails, panics or takes too long, the message is handled again on [`WorkerOptions::schedule`]. At
 ///   the end of the schedule it becomes a dead letter ([`Inbox::dead_letters`]), until [`Inbox::resend`].
 /// - While the inbox fails, messages may be leased without an answer that says so. They are given back before the next
-///   lease, and when the worker is stopped, and unless the lease is over by then, this start is not counted ([`Inbox::release_all`]). That a message was
-///   handled, or was not, is noted as soon as the inbox answers again, for as long as a lease lasts.
+///   lease, and when the worker is stopped. Unless the lease is over by then, this start is not counted
+///   ([`Inbox::release_all`]).
+/// - That a message was handled, or was not, is noted again while the inbox fails, for as long as a lease lasts.
 /// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead letter at once.
 pub struct Worker<I: ?Sized = dyn Inbox> {
     inbox: Arc<I>,

@@ -1,5 +1,5 @@
-//! Where the cursor calls the fast reader: before an element of a sequence, except for groups and for most elements of a
-//! name that it keeps leaving.
+//! Where the cursor calls the fast reader: before an element of a sequence, except for groups and for most elements of
+//! a name that it keeps leaving.
 //!
 //! The fast reader takes an element whole or not at all, and only if it is as the writer writes it. Any other element
 //! is read over events; if it is a sequence, the fast reader is asked for its children. The element may break rules
