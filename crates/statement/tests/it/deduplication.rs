@@ -56,7 +56,7 @@ impl Consumer {
             Some(kept) => PageWalk::resume(Checkpoint::from_json(&kept).unwrap()),
             None => PageWalk::new(),
         };
-        for number in 0.. {
+        for number in 0..=ledger.len() {
             let start = walk.cursor().map_or(0, |cursor| cursor.as_str().parse::<usize>().unwrap());
             let end = (start + size).min(ledger.len());
             let page = match end < ledger.len() {
@@ -81,6 +81,7 @@ impl Consumer {
                 return;
             }
         }
+        panic!("the walk does not end");
     }
 }
 

@@ -65,13 +65,18 @@ impl Customer {
 
     /// Polls these pages, whose cursors are their numbers, to the end of the poll.
     fn poll(&mut self, pages: &[&[EntryIdentity]]) -> Result<PollStep, WalkError> {
+        self.poll_from(|cursor| page_of(pages, cursor))
+    }
+
+    /// Polls the pages of a bank to the end of the poll.
+    fn poll_from(&mut self, page: impl Fn(Option<&str>) -> PolledPage) -> Result<PollStep, WalkError> {
         self.asked.clear();
-        loop {
-            let answer = |cursor: Option<&str>| page_of(pages, cursor);
-            if let Some(step @ PollStep::Complete { .. }) = self.step(answer)? {
+        for _ in 0..100 {
+            if let Some(step @ PollStep::Complete { .. }) = self.step(&page)? {
                 return Ok(step);
             }
         }
+        panic!("the poll does not end");
     }
 
     fn asked(&self) -> Vec<&str> {
@@ -159,18 +164,28 @@ fn one_call_when_nothing_is_new() {
 fn a_full_walk_is_made_in_intervals() {
     let mut customer = Customer::new();
     let (first, second) = ([plain(1)], [plain(2)]);
+    assert_eq!(customer.poll.last_full_walk(), None);
     assert_eq!(customer.poll(&[&first, &second]), Ok(FULL));
+    assert_eq!(customer.poll.last_full_walk(), Some(start()));
     // Inserted before the cursor.
     let inserted = [plain(1), plain(3)];
     customer.now = start().saturating_add(hour() - Duration::from_millis(1));
     assert_eq!(customer.poll(&[&inserted, &second]), Ok(PARTIAL));
-    assert_eq!(customer.handed(&plain(3)), 0);
+    assert_eq!((customer.handed(&plain(3)), customer.poll.last_full_walk()), (0, Some(start())));
     customer.now = start().saturating_add(hour());
     assert_eq!(customer.poll(&[&inserted, &second]), Ok(FULL));
     assert_eq!((customer.asked(), customer.handed(&plain(3))), (vec!["-", "1"], 1));
+    assert_eq!(customer.poll.last_full_walk(), Some(customer.now));
     // The clock was wrong when the last one was noted.
     customer.now = start();
     assert_eq!(customer.poll(&[&inserted, &second]), Ok(FULL));
+    // A partial walk that has begun goes on, although a full one becomes due meanwhile.
+    let pages: [&[EntryIdentity]; 3] = [&inserted, &second, &[plain(4)]];
+    assert_eq!(customer.step(|cursor| page_of(&pages, cursor)), Ok(Some(PollStep::Fetch)));
+    customer.now = start().saturating_add(hour());
+    assert_eq!(customer.poll(&pages), Ok(PARTIAL));
+    assert_eq!(customer.asked(), ["2"]);
+    assert_eq!(customer.poll(&pages), Ok(FULL));
 }
 
 #[test]
@@ -216,6 +231,40 @@ fn a_process_that_ends_between_the_two_full_walks_makes_both_again() {
     }
     assert_eq!(customer.poll(&twins), Ok(FULL));
     assert_eq!((customer.asked(), customer.handed(&plain(1))), (vec!["-", "1", "-", "1"], 2));
+    // Also if a full walk was made shortly before, and whichever page holds an entry back.
+    for at in [1, 2] {
+        let mut customer = Customer::new();
+        let (mut pages, twin) = ([vec![plain(1)], vec![plain(2)], vec![plain(3)]], plain(1));
+        let listed = |pages: &[Vec<EntryIdentity>], cursor: Option<&str>| {
+            page_of(&pages.iter().map(Vec::as_slice).collect::<Vec<_>>(), cursor)
+        };
+        assert_eq!(customer.poll_from(|cursor| listed(&pages, cursor)), Ok(FULL));
+        pages[at].push(twin.clone());
+        assert_eq!(customer.poll.cursor_refused(), Ok(()));
+        for _ in 0..3 {
+            assert_eq!(customer.step(|cursor| listed(&pages, cursor)), Ok(Some(PollStep::Fetch)));
+        }
+        customer.restart();
+        assert_eq!(customer.poll_from(|cursor| listed(&pages, cursor)), Ok(FULL), "{at}");
+        assert_eq!(customer.asked(), ["-", "1", "2", "-", "1", "2"], "{at}");
+        assert_eq!(customer.handed(&twin), 2, "{at}");
+    }
+}
+
+#[test]
+fn a_process_that_ends_within_a_full_walk_leaves_the_position_as_it_was() {
+    let mut customer = Customer::new();
+    let pages: [&[EntryIdentity]; 3] = [&[plain(1)], &[plain(2)], &[plain(3)]];
+    assert_eq!(customer.poll(&pages), Ok(FULL));
+    let before = customer.store.position.clone();
+    assert_eq!(customer.poll.cursor_refused(), Ok(()));
+    for _ in 0..2 {
+        assert_eq!(customer.step(|cursor| page_of(&pages, cursor)), Ok(Some(PollStep::Fetch)));
+        assert_eq!(customer.store.position, before);
+    }
+    customer.restart();
+    assert_eq!(customer.poll(&pages), Ok(PARTIAL));
+    assert_eq!(customer.asked(), ["2"]);
 }
 
 /// The bank inserts an entry while the walk is between two pages, so that the last entry of a page is also the first of
@@ -260,15 +309,11 @@ fn a_refused_cursor_begins_a_full_walk_and_not_for_ever() {
     assert_eq!(customer.poll.cursor_refused(), Ok(()));
     assert_eq!(customer.poll(&pages), Ok(FULL));
     assert_eq!(customer.asked(), ["-", "1"]);
-    let mut refused = 0;
-    let error = loop {
-        match customer.poll.cursor_refused() {
-            Ok(()) => refused += 1,
-            Err(error) => break error,
-        }
+    for _ in 0..4 {
+        assert_eq!(customer.poll.cursor_refused(), Ok(()));
         assert_eq!(customer.step(|cursor| page_of(&pages, cursor)), Ok(Some(PollStep::Fetch)));
-    };
-    assert_eq!((refused, error), (4, WalkError::BeganAgain { walks: 5 }));
+    }
+    assert_eq!(customer.poll.cursor_refused(), Err(WalkError::BeganAgain { walks: 5 }));
     assert_eq!(customer.poll(&pages), Ok(FULL), "the next poll is a full walk");
 }
 
@@ -285,6 +330,7 @@ fn a_new_day_is_walked_in_full() {
     let late = |_: Option<&str>| PolledPage::new(ReceivedPage::Last, vec![plain(2), plain(3)]).day(day("2026-11-24"));
     assert_eq!(customer.step(late), Ok(Some(PollStep::Fetch)));
     assert_eq!(customer.handed(&plain(3)), 1);
+    assert_eq!(poll_at(customer.store.position.as_deref()).cursor(start()), None, "also after the process has ended");
     let tuesday = |_: Option<&str>| PolledPage::new(ReceivedPage::Last, vec![plain(4)]).day(day("2026-11-24"));
     assert_eq!(customer.step(tuesday), Ok(Some(FULL)));
     assert_eq!(customer.asked.last(), Some(&None));
@@ -293,6 +339,13 @@ fn a_new_day_is_walked_in_full() {
     assert_eq!(customer.step(monday), Ok(Some(PollStep::Fetch)));
     assert_eq!(customer.step(|_| page_of(&pages, Some("1")).day(day("2026-11-24"))), Ok(Some(PollStep::Fetch)));
     assert_eq!(customer.step(tuesday), Ok(Some(FULL)));
+    // A bank whose pages never agree on the day ends the poll with its fifth walk.
+    let mut customer = Customer::new();
+    let days = |cursor: Option<&str>| {
+        page_of(&pages, cursor).day(day(if cursor.is_none() { "2026-11-23" } else { "2026-11-24" }))
+    };
+    assert_eq!(customer.poll_from(days), Ok(PARTIAL));
+    assert_eq!(customer.asked(), ["-", "1"].repeat(5));
 }
 
 #[test]

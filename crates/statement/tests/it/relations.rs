@@ -162,6 +162,7 @@ fn in_a_partial_walk_only_a_reference_with_its_amount_is_evidence() {
         (booked(100).named(1).pending(), booked(100).named(1), true),
         (booked(100).named(1).saying(1).pending(), booked(100).saying(1), false),
         (booked(100).named(1).pending(), booked(101).named(1), false),
+        (booked(100).named(1).pending(), booked(100).named(1).pending().on(1), false),
     ];
     for (before, after, certain) in cases {
         let (mut customer, mut bank) = (Customer::new(PollOptions::new()), Bank::new(&rows(before.clone())));

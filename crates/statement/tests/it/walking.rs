@@ -15,8 +15,11 @@ fn coffee() -> EntryIdentity {
 #[test]
 fn ends_and_dead_ends() {
     let mut walk = PageWalk::new();
-    assert_eq!(walk.receive(&more("a"), &[]).stored(), Ok(Step::Fetch(Cursor::parse("a").unwrap())));
-    assert_eq!(walk.receive(&more("b"), &[]).stored(), Ok(Step::Fetch(Cursor::parse("b").unwrap())));
+    for (pages, cursor) in [(0, "a"), (1, "b")] {
+        assert_eq!(walk.pages(), pages);
+        assert_eq!(walk.receive(&more(cursor), &[]).stored(), Ok(Step::Fetch(Cursor::parse(cursor).unwrap())));
+    }
+    assert_eq!(walk.pages(), 2);
     assert_eq!(walk.clone().receive(&ReceivedPage::Last, &[]).stored(), Ok(Step::Done));
     assert_eq!(walk.clone().receive(&ReceivedPage::MoreWithoutCursor, &[]).stored(), Err(WalkError::MoreWithoutCursor));
     for again in ["a", "b"] {
