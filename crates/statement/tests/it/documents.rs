@@ -69,6 +69,7 @@ fn findings_about_the_document() {
     request.sort_order = None;
     request.max_entries = MaxEntries::new(2);
     assert_eq!(checked(&days, &more, &request), [ReplyFinding::TooManyEntries { limit: 2, found: 3 }]);
+    assert_eq!(checked(&days[..2], &more, &request), []);
     for (asked, found) in [("012003123456789", "other"), ("AB1", "ab1"), ("AB1", "AB.2")] {
         let mut statement = received(&document_xml(&[]).replace("012003123456789", found), &ReceivedPage::Last);
         asked.clone_into(&mut statement.account_id);
@@ -76,12 +77,24 @@ fn findings_about_the_document() {
         let other = statement.check_document(&read.document, &request);
         assert!(matches!(other, Err(ReplyError::OtherAccount { .. })), "{asked}, {found}: {other:?}");
     }
-    let mut statement =
-        received(&document_xml(&[]).replace("012003123456789", "012-003 123456789"), &ReceivedPage::Last);
-    let read = statement.document().unwrap();
-    statement.check_document(&read.document, &request).unwrap();
-    assert!(matches!(statement.findings[..], [ReplyFinding::PayloadAccount { .. }]));
-    assert!(!format!("{statement:?}").contains("<Document"));
+    let other = |id: &str| format!("<Othr><Id>{id}</Id></Othr>");
+    let (asked, iban) = ("012003123456789", "GB33BUKB20201555555555");
+    let in_iban = format!("<IBAN>{iban}</IBAN>");
+    for (asked, written, found) in [
+        (asked, other(asked), None),
+        (asked, other("012-003 123456789"), Some(r#""012-003 123456789""#)),
+        (asked, in_iban.clone(), Some(r#""GB33BUKB20201555555555""#)),
+        (iban, in_iban, None),
+    ] {
+        let xml = document_xml(&[]).replace(&other("012003123456789"), &written);
+        let mut statement = received(&xml, &ReceivedPage::Last);
+        asked.clone_into(&mut statement.account_id);
+        let read = statement.document().unwrap();
+        statement.check_document(&read.document, &request).unwrap();
+        let expected = found.map(|found| ReplyFinding::PayloadAccount { found: found.to_owned() });
+        assert_eq!(statement.findings, Vec::from_iter(expected), "{asked}, {written}");
+        assert!(!format!("{statement:?}").contains("<Document"));
+    }
 }
 
 #[test]

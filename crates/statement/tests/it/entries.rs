@@ -153,6 +153,11 @@ fn spelling_does_not_count_and_content_does() {
         entry_xml("10.00", "<DtTm>2021-07-29T01:00:00</DtTm>", "", "", ""),
         entry_xml("10.00", "<DtTm>2021-07-29T01:00:01</DtTm>", "", "", ""),
     ];
+    for time in ["01:00:00", "23:59:59.999+10:00", "00:00:00-05:00"] {
+        let timed =
+            identity(plain("10.00", "memo").replace("<Dt>2021-07-29</Dt>", &format!("<DtTm>2021-07-29T{time}</DtTm>")));
+        assert_eq!(timed.day, base.day, "{time}: the day as it is written");
+    }
     let mut keys: Vec<_> = other.into_iter().map(identity).collect();
     assert!(keys.iter().all(|identity| !identity.has_reference));
     keys.push(base);

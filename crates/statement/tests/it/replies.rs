@@ -63,7 +63,12 @@ fn another_extract_is_a_finding_that_can_be_refused() {
     let finding = ReplyFinding::Extract { found: r#""priorday""#.to_owned() };
     assert_eq!((statement.extract.as_str(), &statement.findings), ("priorday", &vec![finding.clone()]));
     let refused = statement.deny_findings().unwrap_err();
-    assert!(matches!(refused, ReplyError::Findings { found } if found == [finding]));
+    assert_eq!(refused.to_string(), r#"expected no findings, found: expected the extract intraday, found "priorday""#);
+    assert_eq!(refused, ReplyError::Findings { found: vec![finding] });
+    let two = read(r#""moreTransactionsAvailable":true,"cursor":"""#).unwrap().deny_findings().unwrap_err();
+    let text = "expected no findings, found: expected a cursor or none, found an empty one; expected a cursor because \
+                there are more transactions, found none";
+    assert_eq!(two.to_string(), text);
 }
 
 #[test]
@@ -77,6 +82,7 @@ fn what_was_asked_is_compared() {
     assert_eq!(checked(&request, "").unwrap(), []);
     request.sort_order = Some(SortOrder::Forward);
     assert_eq!(checked(&request, "").unwrap(), [ReplyFinding::SortOrderAbsent]);
+    assert_eq!(checked(&request, r#","sortOrder":"forward""#).unwrap(), []);
     assert_eq!(checked(&request, r#","sortOrder":"backward""#).unwrap(), [ReplyFinding::SortOrderDiffers]);
     let odd = checked(&request, r#","sortOrder":"random""#).unwrap();
     assert!(matches!(odd[..], [ReplyFinding::UnknownSortOrder { .. }]));
@@ -106,6 +112,7 @@ fn errors_are_found_under_any_status() {
             panic!("{body}")
         };
         assert_eq!(error.code.as_ref().map(ErrorCode::as_str), code, "{body}");
+        assert!(!error.is_account_not_found(), "{body}");
         assert_eq!(error.findings.len(), findings, "{body} {:?}", error.findings);
     }
 }

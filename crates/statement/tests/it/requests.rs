@@ -33,8 +33,10 @@ fn defaults_and_the_spellings_in_the_wild() {
     for (number, most) in [("48.0", 48), ("1.0", 1), ("1e3", 1000)] {
         assert_eq!(read(&format!(r#"{{"accountId":"1","maxEntries":{number}}}"#)).entries_at_most(), most);
     }
-    let texts = read(r#"{"accountId":"1","includeNarrative":"true","maxEntries":"0001"}"#);
-    assert_eq!((texts.include_narrative, texts.entries_at_most()), (Some(true), 1));
+    for include in [true, false] {
+        let texts = read(&format!(r#"{{"accountId":"1","includeNarrative":"{include}","maxEntries":"0001"}}"#));
+        assert_eq!((texts.include_narrative, texts.entries_at_most()), (Some(include), 1));
+    }
 }
 
 #[test]
