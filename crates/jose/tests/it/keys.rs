@@ -64,6 +64,7 @@ fn each_back_end_makes_keys_that_every_back_end_reads() {
             key.verifying_key().verify(b"x", &again.sign(b"x").unwrap()).unwrap();
             let encryption = EncryptionKey::from_public_key(key_pair.public_key(), &making).unwrap();
             let decryption = DecryptionKey::from_private_key(&key_pair, &reading).unwrap();
+            assert_eq!(*decryption.to_pkcs8_pem(), *key.to_pkcs8_pem());
             assert_eq!(decryption.decrypt(&encryption.encrypt(b"secret").unwrap()).unwrap().as_slice(), b"secret");
         }
     }
@@ -266,6 +267,13 @@ fn numbers_that_do_not_fit_are_refused() {
         }
     }
     assert!(matches!(change("p", good["q"].clone()), Err(KeyError::Inconsistent)));
+    // An exponent that works as well and is no smaller than the modulus.
+    let [p, q, d] = ["p", "q", "d"].map(|name| base64url::decode(good[name].as_str().unwrap()).unwrap());
+    let [p, q, d] = [p, q, d].map(|bytes| rsa::BigUint::from_bytes_be(&bytes));
+    let one = rsa::BigUint::from(1_u32);
+    let larger = d + (p - &one) * (q - &one) * rsa::BigUint::from(2_u32);
+    let changed = change("d", base64url::encode(&larger.to_bytes_be()).into());
+    assert!(matches!(changed, Err(KeyError::Inconsistent)), "{changed:?}");
     assert!(matches!(change("oth", json!([])), Err(KeyError::MultiPrime)));
     for e in ["AQ", "Ag", "AA", "AAEAAQ", "AQAA", "BAAAAAAAAQ", ""] {
         assert!(change("e", json!(e)).is_err(), "{e}");

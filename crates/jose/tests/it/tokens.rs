@@ -37,7 +37,9 @@ fn what_is_signed_is_verified_with_every_back_end() {
         let key = VerifyingKey::from_public_key(SIGNING.verifying_key().public_key().clone(), &options).unwrap();
         for payload in [&b""[..], b"{}", &[0xff; 3000]] {
             let token = jws::sign(&SIGNING, &JwsHeader::new(), payload).unwrap();
-            assert_eq!(jws::verify(&token, &key, &VerifyOptions::default()).unwrap().payload(), payload);
+            let verified = jws::verify(&token, &key, &VerifyOptions::default()).unwrap();
+            assert_eq!(verified.payload(), payload);
+            assert_eq!(*verified.into_payload(), payload);
         }
     }
 }
