@@ -151,6 +151,34 @@ fn the_number_of_keys_stays_bounded_and_falls_in_passing() {
 }
 
 #[test]
+fn calls_of_known_keys_forget_the_expired_ones_too() {
+    let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 1)]);
+    let limiter = Keys::new(policy, 100, OnFull::RefuseNew);
+    for n in 0..100 {
+        assert!(allowed(&limiter, &n.to_string(), 0));
+    }
+    for _ in 0..6_400 {
+        limiter.check("0", PAYMENT, 10_000, 1).unwrap();
+    }
+    assert_eq!(limiter.counters.len(), 1);
+    assert!(!limiter.counters.is_empty());
+}
+
+/// Wherever it stands in the table.
+#[test]
+fn one_expired_key_makes_room_for_a_new_one() {
+    let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 9)]);
+    for expired in 0..40 {
+        let limiter = Keys::new(policy, 40, OnFull::RefuseNew);
+        for n in 0..40 {
+            assert!(allowed(&limiter, &n.to_string(), if n == expired { 0 } else { 5_000 }));
+        }
+        assert!(allowed(&limiter, "new", 5_000), "{expired}");
+        assert!(limiter.check("another", PAYMENT, 5_000, 1).is_err(), "{expired}");
+    }
+}
+
+#[test]
 fn no_capacity_refuses_everybody() {
     for on_full in [OnFull::RefuseNew, OnFull::EvictStalest] {
         let limiter = Keys::new(default_limits(PAYMENT), 0, on_full);

@@ -15,8 +15,11 @@ fn a_stored_form_that_cannot_be_is_no_state() {
     assert_eq!(State::from_counts(None, &good), None);
     assert_eq!(State::from_counts(at, &[count(0, 1, 1)]), None);
     assert_eq!(State::from_counts(at, &[count(5, 1, 1), count(5, 1, 1)]), None);
-    assert_eq!(State::from_counts(at, &[count(3_600_000, 1 << 31, 0)]), None);
-    assert_eq!(State::from_counts(at, &[count(3_600_000, 0, 1 << 31)]), None);
+    // 2^52 ÷ length.
+    let most = 1_250_999_896;
+    assert!(State::from_counts(at, &[count(3_600_000, most, most)]).is_some());
+    assert_eq!(State::from_counts(at, &[count(3_600_000, most + 1, 0)]), None);
+    assert_eq!(State::from_counts(at, &[count(3_600_000, 0, most + 1)]), None);
     assert_eq!(State::from_counts(at, &[1, 2, 3, 4].map(|length| count(length, 0, 0))), None);
 }
 
