@@ -46,7 +46,7 @@ def outcomes(tree, packages, tests, changes, environment, end=None):
         print(f"{len(written)} of {len(changes)} mutants compiled together, {len(reached)} reached by a test", flush=True)
         left = {number: tests for number, tests in reached.items() if number in written}
         # What the quick tests catch comes first, and the mutants that take the slow ones last.
-        seconds = 1.0
+        seconds = 0.05
         while left:
             ended = pool.map(lambda of: (of[0], *built.tried(*of, seconds, end)), left.items())
             left = {}
