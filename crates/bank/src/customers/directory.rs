@@ -78,7 +78,18 @@ pub struct SqlDirectory<S> {
 #[derive(Default)]
 struct Cache {
     customers: HashMap<CustomerCode, (i64, Arc<Customer>)>,
-    book: Option<(i64, Arc<CustomerBook>)>,
+    book: Option<Known>,
+}
+
+/// A book as it was after a change.
+#[derive(Clone)]
+struct Known {
+    book: Arc<CustomerBook>,
+    last: i64,
+    /// The number of the last change of each customer.
+    changes: Arc<HashMap<CustomerCode, i64>>,
+    /// What these numbers add up to, as [`read::count_and_sum`] says.
+    sum: i64,
 }
 
 impl<S> SqlDirectory<S> {
@@ -195,42 +206,66 @@ impl<S: Engine> SqlDirectory<S> {
         let read = async move |connection: &S::Connection<'_>| {
             let last = read::last_change(connection).await?;
             let known = Cache::of(&cache).book.clone();
-            let book = match known {
-                Some((at, book)) if at == last => return Ok(book),
-                Some((at, book)) if at < last => update(connection, &book, at).await?,
-                // The database has lost changes: a backup was restored, or a standby without them took over. This is
-                // not seen if it has made as many others since: what it lost then stays in the book.
-                _ => whole(connection).await?,
+            let known = match known {
+                Some(known) if known.last == last => return Ok(known.book),
+                Some(known) if known.last < last => update(connection, known, last, &cache).await?,
+                // The database has lost changes: a backup was restored, or a standby without them took over.
+                _ => whole(connection, last).await?,
             };
-            let book = Arc::new(book);
-            Cache::of(&cache).book = Some((last, Arc::clone(&book)));
+            let book = Arc::clone(&known.book);
+            Cache::of(&cache).book = Some(known);
             Ok(book)
         };
         self.store.read_long(read).await
     }
 }
 
-/// The book, with those customers read anew whose last change comes after this one. What they have in common with
-/// others was validated when they were stored.
-async fn update(connection: &impl Sql, book: &CustomerBook, after: i64) -> Result<CustomerBook, StoreError> {
-    let changed = read::changed_after(connection, after, FEW + 1).await?;
+/// The book, with those customers read anew whose last change comes after the last one that it knows. What they have in
+/// common with others was validated when they were stored.
+async fn update(connection: &impl Sql, mut known: Known, last: i64, cache: &Mutex<Cache>) -> Result<Known, StoreError> {
+    let changed = read::changed_after(connection, known.last, FEW + 1).await?;
     if changed.len() > FEW {
-        return whole(connection).await;
+        return whole(connection, last).await;
     }
     let mut records = Vec::new();
-    for code in &changed {
+    for (code, change) in &changed {
         records.extend(read::record(connection, code).await?);
+        known.sum += lower(change) - known.changes.get(code).map_or(0, lower);
     }
-    let mut book = book.with(validated(records)?);
-    if book.len() != read::count(connection).await? {
+    let mut book = known.book.with(validated(records)?);
+    let (count, sum) = read::count_and_sum(connection).await?;
+    let mut gone = Vec::new();
+    if book.len() != count {
         let there = read::codes(connection).await?;
         book.retain(&there);
+        gone.extend(known.changes.keys().filter(|code| !there.contains(*code)).cloned());
     }
-    Ok(book)
+    known.sum -= gone.iter().filter_map(|code| known.changes.get(code)).map(lower).sum::<i64>();
+    // Otherwise the database has lost changes, and those that it has made since are of other customers.
+    if (book.len(), known.sum) != (count, sum) {
+        return whole(connection, last).await;
+    }
+    // Without the cache's handle the numbers are changed where they are.
+    Cache::of(cache).book = None;
+    let changes = Arc::make_mut(&mut known.changes);
+    changes.extend(changed);
+    for code in &gone {
+        changes.remove(code);
+    }
+    Ok(Known { book: Arc::new(book), last, ..known })
 }
 
-async fn whole(connection: &impl Sql) -> Result<CustomerBook, StoreError> {
-    validated(read::records(connection, Whose::All).await?.into_values().collect())
+async fn whole(connection: &impl Sql, last: i64) -> Result<Known, StoreError> {
+    let book = validated(read::records(connection, Whose::All).await?.into_values().collect())?;
+    let changes = read::changes(connection).await?;
+    let sum = changes.values().map(lower).sum();
+    Ok(Known { book: Arc::new(book), last, changes: Arc::new(changes), sum })
+}
+
+/// The lower half of a change's number, so that no sum overflows. The steps between numbers are random: the sum tells
+/// which changes there were.
+fn lower(change: &i64) -> i64 {
+    change & 0xffff_ffff
 }
 
 /// Another program may have written to the tables.

@@ -14,10 +14,13 @@ use bankrail_statement::AccountId;
 use bankrail_stores::Cells;
 use bankrail_values::{Currency, SecretString, StoreError, Timestamp};
 use bankrail_webhook::MessageKind;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub(super) const API_KEY: &str = "SELECT customer, change, hash, not_before, expires FROM bankrail_customer_api_key
     JOIN bankrail_customer ON code = customer WHERE hash = $1";
+
+const COUNT_AND_SUM: &str = "SELECT count(*) AS count,
+    CAST(coalesce(sum(change & 4294967295), 0) AS BIGINT) AS sum FROM bankrail_customer";
 
 /// Whose rows are read.
 #[derive(Clone, Copy)]
@@ -78,20 +81,28 @@ pub(super) async fn codes(connection: &impl Sql) -> Result<BTreeSet<CustomerCode
     Ok(rows(connection, "SELECT code AS customer FROM bankrail_customer", &[], code).await?.into_iter().collect())
 }
 
-pub(super) async fn count(connection: &impl Sql) -> Result<usize, StoreError> {
-    let count = "SELECT count(*) AS count FROM bankrail_customer";
-    let count: Option<i64> = sql::row(connection, count, &[], |row| get(row, "count")).await?;
-    usize::try_from(count.unwrap_or(0)).map_err(sql::corrupt)
+/// The number of the last change of each customer.
+pub(super) async fn changes(connection: &impl Sql) -> Result<HashMap<CustomerCode, i64>, StoreError> {
+    let changes = "SELECT code AS customer, change FROM bankrail_customer";
+    Ok(rows(connection, changes, &[], |row| Ok((code(row)?, get(row, "change")?))).await?.into_iter().collect())
 }
 
-/// At most so many customers whose last change comes after this one.
+/// How many customers there are, and the sum of the numbers of their last changes, of each the lower half.
+pub(super) async fn count_and_sum(connection: &impl Sql) -> Result<(usize, i64), StoreError> {
+    let all = sql::row(connection, COUNT_AND_SUM, &[], |row| Ok((get(row, "count")?, get(row, "sum")?))).await?;
+    let (count, sum): (i64, i64) = all.ok_or_else(|| unreadable("the number of customers"))?;
+    Ok((usize::try_from(count).map_err(sql::corrupt)?, sum))
+}
+
+/// At most so many customers whose last change comes after this one, with its number.
 pub(super) async fn changed_after(
     connection: &impl Sql,
     change: i64,
     most: usize,
-) -> Result<Vec<CustomerCode>, StoreError> {
-    let sql = "SELECT code AS customer FROM bankrail_customer WHERE change > $1 LIMIT $2";
-    rows(connection, sql, values![change, i64::try_from(most).unwrap_or(i64::MAX)], code).await
+) -> Result<Vec<(CustomerCode, i64)>, StoreError> {
+    let sql = "SELECT code AS customer, change FROM bankrail_customer WHERE change > $1 LIMIT $2";
+    let changed = |row: &dyn Cells| Ok((code(row)?, get(row, "change")?));
+    rows(connection, sql, values![change, i64::try_from(most).unwrap_or(i64::MAX)], changed).await
 }
 
 /// What each customer has in a table, in its order.

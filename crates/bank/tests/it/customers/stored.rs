@@ -270,8 +270,58 @@ async fn a_key_that_the_database_has_lost_is_not_believed<E: Engine>() {
     assert_eq!(keys().await, 1);
 }
 
+/// More changes than were lost are made since, of another customer.
+async fn what_the_database_has_lost_leaves_the_book_although_others_have_changed_since<E: Engine>() {
+    for lost in ["a change", "a new customer", "that a customer is gone"] {
+        let engine = E::new().await;
+        let [kept, another] = [&engine, &engine].map(|engine| directory(engine, &clock()));
+        for (code, key) in [("ACME", "a"), ("BETA", "b"), ("DELTA", "d")] {
+            kept.put(record(code, &[key], "")).await.unwrap();
+        }
+        for before in [
+            "CREATE TABLE customer AS SELECT code, scopes, change FROM bankrail_customer",
+            "CREATE TABLE customer_key AS SELECT customer, key FROM bankrail_customer_key",
+            "CREATE TABLE customer_api_key AS SELECT customer, hash FROM bankrail_customer_api_key",
+            "CREATE TABLE customer_change AS SELECT last FROM bankrail_customer_change",
+        ] {
+            engine.change(before).await;
+        }
+        match lost {
+            "a change" => kept.put(record("ACME", &["a", "a2"], "")).await.unwrap(),
+            "a new customer" => kept.put(record("OMEGA", &["o"], "")).await.unwrap(),
+            _ => assert!(kept.remove(&code("DELTA")).await.unwrap()),
+        }
+        let known = kept.customers().await.unwrap();
+        for as_before in [
+            "DELETE FROM bankrail_customer",
+            "INSERT INTO bankrail_customer (code, scopes, change) SELECT code, scopes, change FROM customer",
+            "INSERT INTO bankrail_customer_key (customer, key) SELECT customer, key FROM customer_key",
+            "INSERT INTO bankrail_customer_api_key (customer, hash) SELECT customer, hash FROM customer_api_key",
+            "UPDATE bankrail_customer_change SET last = (SELECT last FROM customer_change)",
+        ] {
+            engine.change(as_before).await;
+        }
+        // The steps between changes are random. So many are beyond one.
+        for _ in 0..20 {
+            another.put(record("BETA", &["b"], "")).await.unwrap();
+        }
+        let there = another.customers().await.unwrap();
+        assert!(*known != *there, "{lost}: it was known");
+        assert!(*kept.customers().await.unwrap() == *there, "{lost}");
+        // What is known is whole: a further change reads no more than that one.
+        another.put(record("BETA", &["b", "b2"], "")).await.unwrap();
+        let before = kept.customers().await.unwrap();
+        assert!(*before == *another.customers().await.unwrap(), "{lost}");
+        another.put(record("BETA", &["b"], "")).await.unwrap();
+        let after = kept.customers().await.unwrap();
+        let same = [&before, &after].map(|book| book.get(&code("ACME")).unwrap());
+        assert!(Arc::ptr_eq(same[0], same[1]), "{lost}");
+    }
+}
+
 over_both! {
     changes_that_the_database_has_lost_are_lost,
+    what_the_database_has_lost_leaves_the_book_although_others_have_changed_since,
     a_key_that_the_database_has_lost_is_not_believed,
     the_suite,
     a_change_leaves_the_other_records_as_they_are,
