@@ -28,6 +28,8 @@
 //!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged.
 //! - A cluster connection repeats a request by itself after a lost connection, which may charge twice. Build it with
 //!   `ClusterClientBuilder::retries(0)`: this crate then follows keys that have moved to another node.
+//! - Over a [`RenewedConnection`], which `open` makes and a cluster connection is to be put into, another connection is
+//!   used within seconds after a server hung.
 //! - A call for a key that has already moved while its slot is still moving fails and charges nothing.
 //! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A failover that loses
 //!   acknowledged writes also loses their charges.
@@ -36,6 +38,7 @@
 mod counters;
 #[cfg(feature = "mailbox")]
 mod inbox;
+mod renewed;
 #[cfg_attr(
     not(any(feature = "client-assertion", feature = "mailbox", feature = "rate-limit", feature = "statement")),
     allow(dead_code, reason = "not used without the feature of any trait")
@@ -48,6 +51,7 @@ mod store;
 pub use counters::{RedisCounters, RedisCountersOptions};
 #[cfg(feature = "mailbox")]
 pub use inbox::{RedisInbox, RedisInboxOptions};
+pub use renewed::RenewedConnection;
 pub use script::RedisUrlError;
 #[cfg(any(feature = "client-assertion", feature = "statement"))]
 pub use store::{RedisStore, RedisStoreOptions};

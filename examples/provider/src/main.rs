@@ -34,7 +34,7 @@ use bankrail::service::delivery::{
 };
 use bankrail::service::{CursorSecret, Ledger, Provider, ProviderOptions};
 use bankrail::stores::postgres::{PostgresOptions, PostgresStore, tokio_postgres::NoTls};
-use bankrail::stores::redis::{RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions};
+use bankrail::stores::redis::{RedisCounters, RedisCountersOptions, RedisStore, RedisStoreOptions, RenewedConnection};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use bankrail::values::{Clock, Date, HyphenatedUuid, MainError, SystemClock};
 use bankrail::webhook::{DeliveryHeaders, Message, MessageKind};
@@ -164,6 +164,10 @@ async fn main() -> Result<(), MainError> {
                     // A repeated request may charge twice.
                     let client = ClusterClientBuilder::new(nodes.iter().map(String::as_str)).retries(0).build()?;
                     let cluster = client.get_async_connection().await?;
+                    let cluster = RenewedConnection::new(cluster, move || {
+                        let client = client.clone();
+                        async move { client.get_async_connection().await }
+                    });
                     (
                         Arc::new(RedisStore::over(cluster.clone(), stored)),
                         Arc::new(RedisCounters::over(cluster, counted)),

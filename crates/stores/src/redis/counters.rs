@@ -1,10 +1,11 @@
 //! The engine: one script call per decision.
 
+use super::RenewedConnection;
 use super::script::{RedisUrlError, Script, manager, within};
 use crate::CounterClock;
 use bankrail_rate_limit::{Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State};
 use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use redis::aio::{ConnectionLike, ConnectionManager};
+use redis::aio::ConnectionLike;
 use redis::{Cmd, RedisError};
 use std::fmt;
 use std::time::Duration;
@@ -25,7 +26,7 @@ bankrail_values::options! {
 }
 
 /// Counters on a Valkey or Redis server or cluster, over any connection of the `redis` crate that can be cloned.
-pub struct RedisCounters<C = ConnectionManager> {
+pub struct RedisCounters<C = RenewedConnection> {
     connection: C,
     script: Script,
     options: RedisCountersOptions,
@@ -33,7 +34,7 @@ pub struct RedisCounters<C = ConnectionManager> {
 
 impl RedisCounters {
     /// Counters on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again after
-    /// the connection was lost. Must be called within a tokio runtime.
+    /// the connection was lost or gave no answer ([`RenewedConnection`]). Must be called within a tokio runtime.
     ///
     /// # Errors
     /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.

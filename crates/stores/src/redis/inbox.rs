@@ -1,5 +1,6 @@
 //! The inbox: one script call for each operation.
 
+use super::RenewedConnection;
 use super::script::{RedisUrlError, Script, manager, within};
 use crate::UNREADABLE;
 use crate::columns::{Cells, corrupt, readable};
@@ -8,7 +9,7 @@ use bankrail_mailbox::{
     ReceiveOutcome,
 };
 use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
-use redis::aio::{ConnectionLike, ConnectionManager};
+use redis::aio::ConnectionLike;
 use redis::{Cmd, FromRedisValue};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -58,7 +59,7 @@ bankrail_values::options! {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct RedisInbox<C = ConnectionManager> {
+pub struct RedisInbox<C = RenewedConnection> {
     connection: C,
     script: std::sync::Arc<Script>,
     prefix: Box<str>,
@@ -69,7 +70,7 @@ pub struct RedisInbox<C = ConnectionManager> {
 
 impl RedisInbox {
     /// The inbox on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again after
-    /// the connection was lost. Must be called within a tokio runtime.
+    /// the connection was lost or gave no answer ([`RenewedConnection`]). Must be called within a tokio runtime.
     ///
     /// # Errors
     /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.

@@ -1,5 +1,6 @@
 //! Scripts and commands, and the classes of their errors.
 
+use super::RenewedConnection;
 use bankrail_values::{StoreError, StoreErrorKind};
 use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
 use redis::{Client, Cmd, ErrorKind, FromRedisValue, RedisError, ServerErrorKind};
@@ -55,14 +56,17 @@ pub(super) async fn ask<T: FromRedisValue>(
     }
 }
 
-/// A connection that is opened with the first request, and again with the next request after it was lost.
-pub(super) fn manager(url: &str) -> Result<ConnectionManager, RedisUrlError> {
+/// A connection that is opened with the first request, and again with the next request after it was lost or gave no
+/// answer.
+pub(super) fn manager(url: &str) -> Result<RenewedConnection, RedisUrlError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0) // the next request tries again
         .set_connection_timeout(Some(Duration::from_secs(1)))
         .set_response_timeout(None); // the engine's `timeout` bounds the whole call
     let client = Client::open(url).map_err(|error| RedisUrlError(Box::new(error)))?;
-    ConnectionManager::new_lazy_with_config(client, config).map_err(|error| RedisUrlError(Box::new(error)))
+    let first = ConnectionManager::new_lazy_with_config(client.clone(), config.clone());
+    let first = first.map_err(|error| RedisUrlError(Box::new(error)))?;
+    Ok(RenewedConnection::new(first, move || ConnectionManager::new_with_config(client.clone(), config.clone())))
 }
 
 /// Bounds the duration of a call.

@@ -11,10 +11,11 @@ mod seen;
 #[cfg(feature = "client-assertion")]
 mod tokens;
 
+use super::RenewedConnection;
 use super::script::{RedisUrlError, Script, manager, within};
 use bankrail_values::StoreError;
 use redis::RedisError;
-use redis::aio::{ConnectionLike, ConnectionManager};
+use redis::aio::ConnectionLike;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,7 +94,7 @@ bankrail_values::options! {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct RedisStore<C = ConnectionManager> {
+pub struct RedisStore<C = RenewedConnection> {
     connection: C,
     scripts: Arc<Scripts>,
     options: RedisStoreOptions,
@@ -110,7 +111,7 @@ struct Scripts {
 
 impl RedisStore {
     /// The store on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first request, and again after
-    /// the connection was lost. Must be called within a tokio runtime.
+    /// the connection was lost or gave no answer ([`RenewedConnection`]). Must be called within a tokio runtime.
     ///
     /// # Errors
     /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does not have.
