@@ -62,7 +62,8 @@ http {{
 
 
 class ValkeyCluster:
-    """Three masters with a replica each, which takes over when it is told to. One of the masters is to be killed."""
+    """Three masters with a replica each, which takes over when it is told to. One of the masters is to be killed or to
+    hang."""
 
     def __init__(self, world, program):
         self.ports = [free_port() for _ in range(6)]
@@ -85,6 +86,9 @@ class ValkeyCluster:
 
     def take_over(self):
         self.ask(self.ports[3], "CLUSTER", "FAILOVER", "TAKEOVER")
+
+    def master_follows(self):
+        return "role:slave" in self.ask(self.ports[self.node], "INFO", "replication")
 
     def is_on_master(self, key):
         """Whether a key is on the master that is to be killed."""
