@@ -132,9 +132,8 @@ impl PaymentHistory {
             return Observation::Contradictory;
         }
         if after != before {
-            // A later step that was processed before an earlier one.
-            let earlier = self.outcomes.iter().filter(|((other, _), _)| other.step() < rank.step());
-            let out_of_time = earlier.map(|(_, at)| *at).max().is_some_and(|at| at > time);
+            // All others are earlier steps. This one is out of time if one of them was processed later.
+            let out_of_time = self.outcomes.values().any(|at| *at > time);
             return if out_of_time { Observation::OutOfSequence } else { Observation::Advanced };
         }
         if highest.is_some_and(|highest| rank.step() < highest) { Observation::Stale } else { Observation::Unchanged }

@@ -9,8 +9,6 @@ pub(crate) struct Output {
     json: String,
     /// Whether members are sorted by name and the top-level member [`SKIPPED`] is left out.
     canonical: bool,
-    /// The number of open objects.
-    depth: usize,
 }
 
 /// The member that differs in each regeneration of a message.
@@ -22,7 +20,7 @@ const MEMBERS: usize = 16;
 impl Output {
     /// JSON as it is delivered: members in the order of their declaration.
     pub(crate) fn plain() -> Self {
-        Self { json: String::with_capacity(2048), canonical: false, depth: 0 }
+        Self { json: String::with_capacity(2048), canonical: false }
     }
 
     /// Canonical JSON: sorted members, no white space, one spelling of each string; numbers stay as written.
@@ -50,12 +48,10 @@ impl Output {
 
     pub(crate) fn object<'n>(&mut self, members: impl FnOnce(&mut ObjectOut<'_, 'n>)) {
         self.raw("{");
-        self.depth += 1;
         let names = Vec::with_capacity(if self.canonical { MEMBERS } else { 0 });
         let mut object = ObjectOut { start: self.json.len(), names, out: self };
         members(&mut object);
         object.sort();
-        self.depth -= 1;
         self.raw("}");
     }
 
@@ -100,7 +96,8 @@ pub(crate) struct ObjectOut<'o, 'n> {
 impl<'n> ObjectOut<'_, 'n> {
     pub(crate) fn member(&mut self, name: &'n str, value: impl FnOnce(&mut Output)) {
         let canonical = self.out.canonical;
-        if canonical && self.out.depth == 1 && name == SKIPPED {
+        // The first member of the outermost object begins behind its brace.
+        if canonical && self.start == 1 && name == SKIPPED {
             return;
         }
         if self.out.json.len() > self.start {
@@ -132,7 +129,6 @@ impl<'n> ObjectOut<'_, 'n> {
         let json = &mut self.out.json;
         self.names.sort_unstable_by(|(a, at), (b, bt)| (a, json.get(at.clone())).cmp(&(b, json.get(bt.clone()))));
         let end = json.len();
-        json.reserve(end - self.start);
         for (_, member) in &self.names {
             if json.len() > end {
                 json.push(',');

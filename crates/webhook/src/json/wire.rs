@@ -165,41 +165,22 @@ impl Wire for Decimal {
     }
 }
 
-impl<T: Wire> Wire for Vec<T> {
+/// Their elements have nothing to check.
+impl<const MIN: usize, const MAX: usize> Wire for Vec<BoundedText<MIN, MAX>> {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let JsonValue::Array(elements) = value else { return Err(at.wrong_type("an array", value)) };
         let mut all = Vec::with_capacity(elements.len());
         for (index, value) in elements.iter().enumerate() {
-            let read = at.within_index(index, |at| T::read(value, at));
+            let read = at.within_index(index, |at| BoundedText::read(value, at));
             all.extend(at.go_on(read)?);
         }
         if all.len() == elements.len() { Ok(all) } else { Err(at.last_refusal()) }
     }
     fn write(&self, out: &mut Output) {
-        out.array(self, T::write);
-    }
-    fn check(&self, bound: Option<&Bound>, at: &mut Context) {
-        for (index, element) in self.iter().enumerate() {
-            at.within_index(index, |at| element.check(bound, at));
-        }
+        out.array(self, BoundedText::write);
     }
     fn schema(bound: Option<&Bound>, schemas: &mut Schemas) -> Value {
-        json!({ "type": "array", "items": T::schema(bound, schemas) })
-    }
-}
-
-impl<T: Wire> Wire for Box<T> {
-    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        T::read(value, at).map(Box::new)
-    }
-    fn write(&self, out: &mut Output) {
-        T::write(self, out);
-    }
-    fn check(&self, bound: Option<&Bound>, at: &mut Context) {
-        T::check(self, bound, at);
-    }
-    fn schema(bound: Option<&Bound>, schemas: &mut Schemas) -> Value {
-        T::schema(bound, schemas)
+        json!({ "type": "array", "items": BoundedText::<MIN, MAX>::schema(bound, schemas) })
     }
 }
 

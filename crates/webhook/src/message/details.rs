@@ -112,8 +112,8 @@ impl Change {
 impl Wire for Details {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let object = json::object(value, at)?;
-        let amendment = read::optional(object, AMENDMENT, at)?.map(Change::Amendment);
-        let bilateral = read::optional(object, BILATERAL, at)?.map(Change::BilateralAmendment);
+        let amendment = read::optional(object, AMENDMENT, at)?.map(Box::new).map(Change::Amendment);
+        let bilateral = read::optional(object, BILATERAL, at)?.map(Box::new).map(Change::BilateralAmendment);
         let status = read::optional(object, STATUS, at)?.map(Change::StatusChange);
         let mut variants = [amendment, bilateral, status].into_iter().flatten();
         let change = variants.next().unwrap_or(Change::Unknown);
@@ -126,8 +126,8 @@ impl Wire for Details {
     fn write(&self, out: &mut Output) {
         out.object(|object| {
             match &self.change {
-                Change::Amendment(change) => write::required(change, AMENDMENT, object),
-                Change::BilateralAmendment(change) => write::required(change, BILATERAL, object),
+                Change::Amendment(change) => write::required(&**change, AMENDMENT, object),
+                Change::BilateralAmendment(change) => write::required(&**change, BILATERAL, object),
                 Change::StatusChange(change) => write::required(change, STATUS, object),
                 Change::Unknown => {}
             }
@@ -137,8 +137,8 @@ impl Wire for Details {
 
     fn check(&self, _bound: Option<&Bound>, at: &mut Context) {
         match &self.change {
-            Change::Amendment(change) => check::required(change, AMENDMENT, None, at),
-            Change::BilateralAmendment(change) => check::required(change, BILATERAL, None, at),
+            Change::Amendment(change) => check::required(&**change, AMENDMENT, None, at),
+            Change::BilateralAmendment(change) => check::required(&**change, BILATERAL, None, at),
             Change::StatusChange(change) => check::required(change, STATUS, None, at),
             Change::Unknown => {
                 at.find(Rule::DefaultRequired, "one of amendment, bilateral_amendment, status_change", "none of them")
