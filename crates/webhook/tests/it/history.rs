@@ -293,6 +293,12 @@ fn a_payment_says_what_each_outcome_meant() {
     assert_eq!(history.apply(&payment(6, "XXXX")), Observation::NotApplicable);
     assert_eq!(history.apply(&payment(2, "ACSC")), Observation::OutOfSequence);
     assert_eq!(history.apply(&payment(9, "ACSC")), Observation::Repeated);
+    // In time: also if both were processed at once.
+    for (time, expected) in [(4, Observation::OutOfSequence), (5, Observation::Advanced), (6, Observation::Advanced)] {
+        let mut history = PaymentHistory::new();
+        assert_eq!(history.apply(&payment(5, "PDNG")), Observation::Advanced);
+        assert_eq!(history.apply(&payment(time, "ACSC")), expected, "{time}");
+    }
     let mut other = payment(9, "ACSC");
     other.clearing_system_reference = Some("C".parse().unwrap());
     assert_eq!(history.apply(&other), Observation::Unchanged);
@@ -311,6 +317,7 @@ fn a_mandate_says_what_each_message_meant() {
     assert!(!history.is_complete(), "a release without a suspension");
     assert_eq!(notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history), Observation::Stale);
     assert!(history.is_complete());
+    assert_eq!(outcome(40, 4, "AMND", "PEND", "ACTV").apply(&mut history), Observation::Unchanged, "it says no status");
     assert_eq!(outcome(50, 5, "STCH", "CMPL", "CNCD").apply(&mut history), Observation::Advanced);
     assert_eq!(notification(99, 6, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history), Observation::Stale);
     assert_eq!(history.state(), MandateState::Cancelled);
@@ -360,6 +367,37 @@ fn where_turns_are_missing_time_decides() {
     let amended = notification(20, 2, "MAMN", "AMND", "CMPL", "SUSD");
     assert_eq!(amended.apply(&mut history), Observation::OutOfSequence);
     assert_eq!(history.state(), MandateState::Suspended);
+    // A mention counts if it is later than the last change that is known.
+    for (time, state, complete) in
+        [(19, MandateState::Suspended, true), (20, MandateState::Suspended, true), (21, MandateState::Active, false)]
+    {
+        let mut history = MandateHistory::new();
+        notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV").apply(&mut history);
+        notification(20, 2, "MSCH", "STCH", "CMPL", "SUSD").apply(&mut history);
+        notification(time, 3, "MAMN", "AMND", "CMPL", "ACTV").apply(&mut history);
+        assert_eq!((history.state(), history.is_complete()), (state, complete), "{time}");
+    }
+}
+
+#[test]
+fn a_refused_creation_excludes_what_only_a_created_mandate_has() {
+    let refused = notification(10, 1, "MCRD", "CREA", "DECL", "CNCD");
+    for (other, state) in [
+        (outcome(20, 2, "CREA", "CMPL", "ACTV"), MandateState::Contradictory),
+        (outcome(20, 2, "STCH", "CMPL", "SUSD"), MandateState::Contradictory),
+        (outcome(20, 2, "STCH", "CMPL", "ACTV"), MandateState::Contradictory),
+        (outcome(20, 2, "STCH", "CMPL", "CNCD"), MandateState::Cancelled),
+        (outcome(20, 2, "AMND", "CMPL", "ACTV"), MandateState::Cancelled),
+    ] {
+        for order in [[&refused, &other], [&other, &refused]] {
+            let mut history = MandateHistory::new();
+            for told in order {
+                told.apply(&mut history);
+            }
+            let complete = state == MandateState::Cancelled;
+            assert_eq!((history.state(), history.is_complete()), (state, complete), "{other:?}");
+        }
+    }
 }
 
 #[test]
@@ -464,6 +502,61 @@ fn a_kept_history_is_read_back_and_other_bytes_are_not() {
     assert_eq!(History::from_json(&fold.history.to_json()), Some(fold.history));
     for bytes in ["", "{}", "[]", r#"{"mandate":1}"#, r#"{"other":{}}"#] {
         assert_eq!(History::from_json(bytes.as_bytes()), None, "{bytes}");
+    }
+}
+
+/// What follows for the store from a message and the histories that have its names.
+#[test]
+fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment() {
+    use bankrail_webhook::history::{Fold, History, HistoryId, HistoryState, KeptHistory};
+    let kept = |number: u64, messages: &[Message]| {
+        let folded = messages.iter().fold(Vec::new(), |known, message| {
+            let Fold { ids, history, .. } = Fold::of(message, known).unwrap();
+            vec![KeptHistory { number, scope: String::new(), ids, history, changed_at: at(0), change: number }]
+        });
+        folded.into_iter().next().unwrap()
+    };
+    let mandate = |told: Told| match told {
+        Told::Outcome(outcome) => Message::from(outcome),
+        Told::Notification(notification) => notification.into(),
+    };
+    let confirmed = mandate(notification(10, 1, "MCRC", "CREA", "CMPL", "ACTV"));
+    for (message, changed) in [
+        (confirmed.clone(), false),
+        (mandate(outcome(0, 1, "CREA", "PEND", "CRTD")), false),
+        (mandate(outcome(20, 2, "STCH", "CMPL", "SUSD")), true),
+        // Still active, and no longer without a gap.
+        (mandate(outcome(20, 2, "STCH", "CMPL", "ACTV")), true),
+    ] {
+        let fold = Fold::of(&message, vec![kept(4, std::slice::from_ref(&confirmed))]).unwrap();
+        assert_eq!((fold.number, fold.changed, fold.merged), (Some(4), changed, vec![]), "{message:?}");
+    }
+    let first = Fold::of(&confirmed, Vec::new()).unwrap();
+    assert_eq!((first.number, first.changed, first.merged), (None, true, vec![]));
+
+    let paid = |status: &str, by_instruction: bool, by_uetr: bool| {
+        let mut outcome = samples::payment_outcome(&TransactionStatus::Warehoused);
+        outcome.transaction_status = status.into();
+        outcome.instruction_identification = outcome.instruction_identification.filter(|_| by_instruction);
+        outcome.uetr = outcome.uetr.filter(|_| by_uetr);
+        Message::from(outcome)
+    };
+    let both = paid("ACSP", true, true);
+    for (by_instruction, by_uetr, state) in [
+        ("ACSP", "PDNG", PaymentState::SettlementPending),
+        ("PDNG", "RJCT", PaymentState::Rejected),
+        ("ACSC", "PDNG", PaymentState::Settled),
+        ("ACSC", "RJCT", PaymentState::Contradictory),
+    ] {
+        let known = [kept(9, &[paid(by_uetr, false, true)]), kept(7, &[paid(by_instruction, true, false)])];
+        let fold = Fold::of(&both, known.to_vec()).unwrap();
+        assert_eq!((fold.number, fold.changed, fold.merged), (Some(7), true, vec![9]), "{by_uetr}: one of two is gone");
+        assert_eq!(fold.ids, HistoryId::of(&both), "{by_uetr}");
+        assert_eq!(fold.history.state(), HistoryState::Payment(state), "{by_instruction} {by_uetr}");
+        let mut joined: History = fold.history;
+        for message in [both.clone(), paid(by_uetr, false, true), paid(by_instruction, true, false)] {
+            assert_eq!(joined.apply(&message), Observation::Repeated, "{message:?}");
+        }
     }
 }
 

@@ -303,6 +303,9 @@ proptest! {
 #[test]
 fn the_message_id_counts_only_where_nothing_else_does() {
     for message in samples::all() {
+        let pending = matches!(&message, Message::MandateOutcome(outcome)
+            if outcome.action_status == Some(ActionStatus::Pending));
+        assert_eq!(message.is_interim(), pending, "{message:?}");
         assert_eq!(message.duplicate_key("CUSTOMER", id(1)), message.duplicate_key("CUSTOMER", id(2)), "{message:?}");
     }
     let mut outcome = samples::mandate_outcome(&ActionType::Create, &ActionStatus::Completed);

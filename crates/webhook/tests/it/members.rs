@@ -3,7 +3,7 @@
 
 use crate::rows::Wrong;
 use crate::wire_names::documents;
-use bankrail_webhook::{Message, MessageError, MessageFinding, MessageKind, ParsedMessage, Rule, schema};
+use bankrail_webhook::{Message, MessageError, MessageFinding, MessageKind, ParsedMessage, Rule, TimeOfDay, schema};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -480,6 +480,28 @@ fn patterns_of_the_schemas_take_the_form_and_nothing_near_it() {
 }
 
 /// Default: an amount has up to 16 digits and two decimals, without leading zeros or a sign.
+#[test]
+fn a_time_of_day_is_within_a_day_and_has_nothing_behind_it() {
+    for (millis, text) in [
+        (0, Some("00:00:00.000Z")),
+        (34_200_001, Some("09:30:00.001Z")),
+        (86_399_999, Some("23:59:59.999Z")),
+        (86_400_000, None),
+        (u32::MAX, None),
+    ] {
+        let time = TimeOfDay::from_millis(millis);
+        assert_eq!(time.map(|time| time.to_string()).as_deref(), text, "{millis}");
+        assert_eq!(time, text.map(|text| TimeOfDay::parse(text).unwrap()), "{millis}");
+        assert!(time.is_none_or(|time| time.millis() == millis), "{millis}");
+    }
+    for (text, digits) in [("09:30:00Z", 0), ("09:30:00.5Z", 1), ("09:30:00.000Z", 3)] {
+        assert_eq!(TimeOfDay::parse_with_precision(text).unwrap().1, digits, "{text}");
+        for behind in [" ", "x", "+00:00", "é"] {
+            assert!(TimeOfDay::parse_with_precision(&format!("{text}{behind}")).is_err(), "{text}{behind}");
+        }
+    }
+}
+
 #[test]
 fn amounts_have_up_to_16_digits_and_two_decimals() {
     let (mut wrong, mut met) = (Wrong::default(), 0);

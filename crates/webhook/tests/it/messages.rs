@@ -217,6 +217,10 @@ fn what_is_not_json_or_too_much_is_refused() {
     assert_eq!(read(b"\xef\xbb\xbf{}").to_string(), "byte 0: expected a value", "a byte order mark");
     assert_eq!(read(b"{\"a\":\"\xff\"}").to_string(), "byte 6: expected UTF-8");
     assert_eq!(read(b"[]").to_string(), ": expected an object, found an array");
+    for denies in [false, true] {
+        assert_eq!(MessageReadOptions::new().deny_findings(denies).denies_findings(), denies);
+    }
+    assert!(!MessageReadOptions::new().denies_findings());
     let options = MessageReadOptions::new().max_bytes(10);
     let long = Message::from_json_with(MessageKind::Query, b"{          }", &options);
     let fault = |error: MessageError| match error {
@@ -252,8 +256,6 @@ fn what_is_odd_is_kept_and_reported() {
          "/action_status: unknown_code: expected one of CMPL DECL PEND RECL TIMO, found \"LATE\""),
         (M, changed(outcome(), "A Sample", "Zoë"),
          "/debtor_alias_name: default_bound: expected 1 to 140 printable ASCII characters, found \"Zoë\""),
-        (M, changed(outcome(), r#"{"creation"#, r#"{"new":{"b":1.10,"a":[]},"creation"#),
-         "/new: unknown_member: expected no such member, found an object"),
         (M, changed(samples::rejected_mandate_outcome(&ErrorSeverity::Fatal), r#""severity":"FATL","#, ""),
          "/error/severity: default_required: expected a value, found none"),
         (M, changed(samples::rejected_mandate_outcome(&ErrorSeverity::Fatal), "FATL", "WARN"),
@@ -285,7 +287,22 @@ fn what_is_odd_is_kept_and_reported() {
         (Q, changed(query(), r#""reminder_count":"1""#, r#""reminder_count":"x""#),
          "/reminder_count: reminder_count: expected digits, found \"x\""),
     ];
-    for (kind, json, finding) in cases {
+    let unknown = [
+        (r#"{"b":1.10}"#, "an object"),
+        ("[]", "an array"),
+        (r#""true""#, "a string"),
+        ("true", "a boolean"),
+        ("false", "a boolean"),
+        ("null", "null"),
+        ("0", "a number"),
+        ("-1.5e3", "a number"),
+    ];
+    let unknown = unknown.map(|(value, found)| {
+        let json = changed(outcome(), r#"{"creation"#, &format!(r#"{{"new":{value},"creation"#));
+        (M, json, format!("/new: unknown_member: expected no such member, found {found}"))
+    });
+    let cases = cases.map(|(kind, json, finding)| (kind, json, finding.to_owned()));
+    for (kind, json, finding) in cases.into_iter().chain(unknown) {
         let parsed = round_trip(kind, &json);
         assert_eq!(parsed.findings.iter().map(ToString::to_string).collect::<Vec<_>>(), [finding], "{json}");
         let denied = Message::from_json_with(kind, json.as_bytes(), &MessageReadOptions::new().deny_findings(true));
@@ -306,6 +323,10 @@ fn unknown_members_and_codes_are_written_back_unchanged() {
     let Message::PaymentOutcome(outcome) = parsed.message else { panic!() };
     assert_eq!(outcome.extra.get("alpha"), Some("true"));
     assert_eq!(outcome.extra.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["zeta", "alpha"]);
+    assert_eq!((outcome.extra.len(), outcome.extra.is_empty()), (2, false));
+    let amount = outcome.original_transaction_reference.unwrap().instructed_amount.unwrap();
+    assert_eq!(format!("{:?}", amount.extra), r#"{"why": "[]"}"#);
+    assert_eq!((payment().extra.len(), payment().extra.is_empty()), (0, true));
     assert!(!outcome.transaction_status.is_known());
 }
 
@@ -333,6 +354,7 @@ fn amendments_tell_absent_from_changed_from_cleared() {
     assert_eq!(debtor.party_reference, Amended::Cleared);
     assert_eq!(debtor.party_type, Amended::Cleared, "however it is escaped");
     assert!(debtor.ultimate_party_name.is_absent());
+    assert!(!debtor.party_name.is_absent() && !debtor.party_reference.is_absent());
 
     let Change::BilateralAmendment(amendment) = read(
         r#"{"bilateral_amendment":{"validity_end_date":"1000-01-01","transfer_arrangement":"-","payment_information":{

@@ -164,15 +164,23 @@ fn what_only_a_default_forbids_is_sent_on_request() {
 
 #[test]
 fn what_would_never_leave_is_not_taken() {
-    let long = |lines: usize| {
-        let text: bankrail_values::BoundedText<1, 105> = "x".repeat(105).parse().unwrap();
-        samples::payment_outcome(&TransactionStatus::Rejected)
-            .transaction_status_additional_information(vec![text; lines])
+    // A line in full is 105 characters, quotes and a comma.
+    let long = |bytes: usize| {
+        let of = |lines: usize, rest: usize| {
+            let lengths = std::iter::repeat_n(105, lines).chain([rest / 2, rest - rest / 2]);
+            samples::payment_outcome(&TransactionStatus::Rejected).transaction_status_additional_information(
+                lengths.map(|of| "x".repeat(of).parse().unwrap()).collect::<Vec<_>>(),
+            )
+        };
+        let more = bytes - of(0, 2).to_json().len();
+        let message = of(more / 108, 2 + more % 108);
+        assert_eq!(message.to_json().len(), bytes);
+        message
     };
-    let Err(OutgoingError::TooLarge { found, allowed }) = outgoing(long(2_400)) else { panic!() };
-    assert!(found > allowed && allowed == MAX_OUTGOING_BYTES);
-    assert!(outgoing(long(2_300)).is_ok());
-    let message = Message::from(long(1));
+    assert!(outgoing(long(MAX_OUTGOING_BYTES)).is_ok());
+    let (found, allowed) = (MAX_OUTGOING_BYTES + 1, MAX_OUTGOING_BYTES);
+    assert_eq!(outgoing(long(found)).unwrap_err(), OutgoingError::TooLarge { found, allowed });
+    let message = Message::from(long(1_000));
     let refused = message.outgoing("end\0point".parse().unwrap(), &samples::headers(message.kind()));
     assert_eq!(refused.unwrap_err(), OutgoingError::Endpoint);
 }

@@ -1,7 +1,8 @@
 //! The schemas of messages against the code: names and bounds, in both directions.
 
+use crate::rows::Wrong;
 use crate::wire_names::documents;
-use bankrail_webhook::{Message, MessageKind, Rule, samples, schema};
+use bankrail_webhook::*;
 use regex::Regex;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -108,6 +109,114 @@ fn every_sample_is_as_its_schema_says() {
     for message in samples::all() {
         walk(&components, message.kind(), &serde_json::from_slice(&message.to_json()).unwrap());
     }
+}
+
+/// What the contract says of a member: its form, its codes, and its documentation without marks.
+#[test]
+fn members_are_described_in_full() {
+    let components = components();
+    let codes = |codes: &[&str], description: &str| json!({ "anyOf": [{ "enum": codes }, { "type": "string" }], "description": description });
+    for (pointer, schema) in [
+        (
+            "/PaymentOutcome/properties/transaction_status",
+            codes(&["ACSC", "ACSP", "PDNG", "RJCT"], "The payment's status; part of the duplicate check key."),
+        ),
+        (
+            "/StatusChange/properties/change",
+            codes(&["CNCL", "RELS", "SUSP"], "The change of status. Default: required."),
+        ),
+        (
+            "/PaymentOutcome/properties/transaction_status_additional_information",
+            json!({
+                "type": "array",
+                "items": { "type": "string", "minLength": 1, "maxLength": 105 },
+                "description": "More about the status, 1 to 105 characters each.",
+            }),
+        ),
+        (
+            "/PaymentOutcome/description",
+            json!(
+                "The outcome of a payment instruction (MPIRActionOutcome). Several arrive for one instruction, in any \
+                 order."
+            ),
+        ),
+        ("/Details/oneOf/0/properties/amendment", json!({ "$ref": "#/components/schemas/Amendment" })),
+    ] {
+        assert_eq!(components.pointer(pointer), Some(&schema), "{pointer}");
+    }
+}
+
+/// Whether a value is as a schema says, in the words in which conditions are said.
+fn holds(schema: &Value, value: &Value) -> bool {
+    schema.as_object().unwrap().iter().all(|(word, said)| match word.as_str() {
+        "if" => !holds(said, value) || holds(&schema["then"], value),
+        "then" => true,
+        "not" => !holds(said, value),
+        "anyOf" => said.as_array().unwrap().iter().any(|schema| holds(schema, value)),
+        "required" => said.as_array().unwrap().iter().all(|name| value.get(name.as_str().unwrap()).is_some()),
+        "properties" => {
+            let mut members = said.as_object().unwrap().iter();
+            members.all(|(name, schema)| value.get(name).is_none_or(|member| holds(schema, member)))
+        }
+        "enum" => said.as_array().unwrap().contains(value),
+        "pattern" => Regex::new(said.as_str().unwrap()).unwrap().is_match(value.as_str().unwrap()),
+        "maxLength" => value.as_str().unwrap().chars().count() as u64 <= said.as_u64().unwrap(),
+        other => panic!("{other}"),
+    })
+}
+
+/// A message that breaks one of the specification's conditions has a finding, and is not as its schema says.
+#[test]
+fn conditions_between_members_are_those_of_the_code() {
+    let components = components();
+    let mut wrong = Wrong::default();
+    let mut met = BTreeSet::new();
+    let mut compare = |message: Message, name: &str, at: &str, rules: &[Rule]| {
+        let document: Value = serde_json::from_slice(&message.to_json()).unwrap();
+        let object = document.pointer(at).unwrap();
+        let conditions = components[name]["allOf"].as_array().unwrap();
+        let holds = conditions.iter().all(|condition| holds(condition, object));
+        let is_broken = message.validate().iter().any(|finding| rules.contains(&finding.rule));
+        met.insert((name.to_owned(), is_broken));
+        wrong.unless_equal(object, holds, !is_broken);
+    };
+    for status in TransactionStatus::KNOWN {
+        for reason in [Some("AM04"), None] {
+            let mut outcome = samples::payment_outcome(status);
+            outcome.transaction_status_reason_code = reason.map(|reason| reason.parse().unwrap());
+            compare(outcome.into(), "PaymentOutcome", "", &[Rule::RejectionReason]);
+        }
+    }
+    for action in ActionType::KNOWN.iter().cloned().map(Some).chain([None]) {
+        for (bilateral, alias) in [(None, None), (Some(true), None), (Some(false), None), (None, Some("A"))] {
+            let mut outcome = samples::mandate_outcome(&ActionType::Create, &ActionStatus::Completed);
+            outcome.action_type = action.clone();
+            (outcome.bilateral, outcome.debtor_alias_name) = (bilateral, alias.map(str::to_owned));
+            compare(outcome.into(), "MandateActionOutcome", "", &[Rule::Bilateral, Rule::DebtorAliasName]);
+        }
+    }
+    let longest = |more: usize| format!("a@{}", "b".repeat(254 + more));
+    let texts = ["+61-412345678", "+61-012", "a@b", "A@b", "123456789", "1234567890", "12345678901", "acme park"];
+    let texts = texts.into_iter().chain(["Acme", " acme", "XX", "*X*", "XXa", ""]).map(str::to_owned);
+    for text in texts.chain([longest(0), longest(1)]) {
+        for alias_type in AliasType::KNOWN.iter().cloned().map(Some).chain([Some("NEWS".into()), None]) {
+            let mut debtor = DebtorInformation::new().account_alias_identification(text.clone());
+            debtor.account_alias_type_code = alias_type.clone();
+            let mut query = samples::query(&CaseType::Mandate);
+            query.mandate_details.debtor_information = Some(debtor);
+            let at = "/mandate_details/debtor_information";
+            compare(query.into(), "DebtorInformation", at, &[Rule::AliasFormat]);
+            for alias in [Amended::Changed(text.clone()), Amended::Cleared] {
+                let mut debtor = AmendedDebtor::new().account_alias_identification(alias);
+                debtor.account_alias_type_code = alias_type.clone().map_or(Amended::Absent, Amended::Changed);
+                let message = samples::mandate_notification(&Trigger::AmendedUnilaterally).unwrap();
+                let message = message.details(Amendment::new().debtor_information(debtor));
+                compare(message.into(), "AmendedDebtor", "/details/amendment/debtor_information", &[Rule::AliasFormat]);
+            }
+        }
+    }
+    assert_eq!(met.len(), 8, "each is kept and broken: {met:?}");
+    wrong.none();
 }
 
 /// A text of as many characters as the schema allows is read without a finding, and one more is refused or reported.

@@ -158,8 +158,14 @@ fn accounts_have_what_their_type_names() {
     }
     let bban = DebtorInformation::new().account_identification_type_code(AccountIdentificationType::Bban);
     expect(with(bban.clone()), &[(Rule::AccountMissing, &account)]);
-    expect(with(bban.account_identification("013010XXXXX8937")), &[]);
-    let masked = AccountMask::of("013010XXXXX8937");
+    assert_eq!(bban.account(), None);
+    let bban = bban.account_identification("013010XXXXX8937");
+    let masked = bban.account().unwrap();
+    assert_eq!((masked, masked.as_str()), (AccountMask::of("013010XXXXX8937"), "013010XXXXX8937"));
+    expect(with(bban.clone()), &[]);
+    for plain in ["013010123458937", "x-1", ""] {
+        assert!(!AccountMask::of(plain).is_masked() && AccountMask::of(plain).covers(plain), "{plain}");
+    }
     assert!(masked.is_masked() && masked.covers("013010123458937") && !masked.covers("013010123458938"));
     let masked = AccountMask::of("013010*****8937");
     assert!(masked.is_masked() && masked.covers("013010123458937") && !masked.covers("113010123458937"));
