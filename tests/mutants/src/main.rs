@@ -4,6 +4,7 @@
 //! Standard input is JSON: the changes, each of some bytes of a file. The files are changed in place. Standard output
 //! is JSON: where each mutant and the expression that holds it stand now, so that what does not compile can be left
 //! out. Changes outside of expressions that run (constants, types) are not in it: they cannot be chosen at run time.
+//! A function that holds a mutant is no `const fn` any more, and is named with it in case a constant needs it.
 
 #![forbid(unsafe_code)]
 
@@ -38,6 +39,7 @@ struct Written {
     mutant: Range<usize>,
     /// With all its mutants.
     expression: Range<usize>,
+    const_fn: Option<String>,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -51,20 +53,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let source = fs::read_to_string(file)?;
         let (text, places) = rewritten(&source, &changes).map_err(|error| format!("{file}: {error}"))?;
         fs::write(file, text)?;
-        written.extend(places.into_iter().map(|(number, mutant, expression)| Written {
-            number,
-            file: file.to_owned(),
-            mutant,
-            expression,
-        }));
+        written.extend(places.into_iter().map(|place| Written { file: file.to_owned(), ..place }));
     }
     serde_json::to_writer(io::stdout().lock(), &written)?;
     Ok(())
 }
 
-type Place = (usize, Range<usize>, Range<usize>);
-
-fn rewritten(source: &str, changes: &[&Change]) -> syn::Result<(String, Vec<Place>)> {
+fn rewritten(source: &str, changes: &[&Change]) -> syn::Result<(String, Vec<Written>)> {
     let mut found = Found::default();
     found.visit_file(&syn::parse_file(source)?);
     let mut sites: BTreeMap<_, (Site, Vec<&Change>)> = BTreeMap::new();
@@ -75,7 +70,8 @@ fn rewritten(source: &str, changes: &[&Change]) -> syn::Result<(String, Vec<Plac
             sites.entry(key).or_insert((site, Vec::new())).1.push(change);
         }
     }
-    let mut out = Out { source, text: String::new(), places: Vec::new(), copied: 0 };
+    let left_out = sites.values().filter_map(|(site, _)| Some(site.const_fn.as_ref()?.token.clone())).collect();
+    let mut out = Out { source, text: String::new(), places: Vec::new(), copied: 0, left_out };
     let mut open: Vec<(Site, usize, usize)> = Vec::new();
     for (site, changes) in sites.into_values() {
         while let Some(closed) = open.pop_if(|(outer, ..)| outer.range.end <= site.range.start) {
@@ -96,13 +92,21 @@ fn rewritten(source: &str, changes: &[&Change]) -> syn::Result<(String, Vec<Plac
 struct Out<'a> {
     source: &'a str,
     text: String,
-    places: Vec<Place>,
+    places: Vec<Written>,
     /// How much of the source stands in the text.
     copied: usize,
+    /// The words `const` of functions.
+    left_out: Vec<Range<usize>>,
 }
 
 impl Out<'_> {
     fn copy_to(&mut self, end: usize) {
+        for word in &self.left_out {
+            if self.copied <= word.start && word.end <= end {
+                self.text.push_str(&self.source[self.copied..word.start]);
+                self.copied = word.end;
+            }
+        }
         self.text.push_str(&self.source[self.copied..end]);
         self.copied = end;
     }
@@ -119,8 +123,13 @@ impl Out<'_> {
                 let (before, after) = (&self.source[whole.start..change.from], &self.source[change.to..whole.end]);
                 self.text.extend([before, &change.text, after]);
             }
-            // The expression's end is not known yet.
-            self.places.push((change.number, start..self.text.len(), 0..0));
+            self.places.push(Written {
+                number: change.number,
+                file: String::new(),
+                mutant: start..self.text.len(),
+                expression: 0..0, // not known yet
+                const_fn: site.const_fn.as_ref().map(|of| of.name.clone()),
+            });
             self.text.push_str(if site.kind == Kind::Body { " } " } else { " } else " });
         }
         self.text.push_str(if site.kind == Kind::Body { "" } else { "{ " });
@@ -134,9 +143,9 @@ impl Out<'_> {
             Kind::Statement => " }",
         });
         let end = self.text.len();
-        for (_, mutant, expression) in &mut self.places[first..] {
-            if *expression == (0..0) && mutant.start >= start {
-                *expression = start..end;
+        for place in &mut self.places[first..] {
+            if place.expression == (0..0) && place.mutant.start >= start {
+                place.expression = start..end;
             }
         }
     }
@@ -146,6 +155,13 @@ impl Out<'_> {
 struct Site {
     range: Range<usize>,
     kind: Kind,
+    const_fn: Option<ConstFn>,
+}
+
+#[derive(Clone, PartialEq)]
+struct ConstFn {
+    token: Range<usize>,
+    name: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,32 +177,33 @@ enum Kind {
 /// The functions and expressions of a file that run.
 #[derive(Default)]
 struct Found {
-    bodies: Vec<Range<usize>>,
+    bodies: Vec<Site>,
     expressions: Vec<Site>,
+    /// The one that is being read.
+    const_fn: Option<ConstFn>,
 }
 
 impl Found {
     fn site(&self, change: &Change) -> Option<Site> {
-        let holds = |range: &Range<usize>| range.start <= change.from && change.to <= range.end;
-        if change.is_body {
-            let body = self.bodies.iter().filter(|range| holds(range)).min_by_key(|range| range.len())?;
-            return Some(Site { range: body.clone(), kind: Kind::Body });
-        }
-        let smallest = self.expressions.iter().filter(|site| holds(&site.range)).min_by_key(|site| site.range.len())?;
-        (smallest.range.len() <= MOST_BYTES).then(|| smallest.clone())
+        let holds = |site: &&Site| site.range.start <= change.from && change.to <= site.range.end;
+        let among = if change.is_body { &self.bodies } else { &self.expressions };
+        let smallest = among.iter().filter(holds).min_by_key(|site| site.range.len())?;
+        (change.is_body || smallest.range.len() <= MOST_BYTES).then(|| smallest.clone())
     }
 
     fn function(&mut self, signature: &Signature, body: &Block) {
-        if signature.constness.is_some() {
-            return;
-        }
+        let token = signature.constness.map(|token| token.span().byte_range());
+        let const_fn = token.map(|token| ConstFn { token, name: signature.ident.to_string() });
+        let outer = std::mem::replace(&mut self.const_fn, const_fn);
         // What such a function returns is found from its body.
         let hides =
             matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
         if !hides && let (Some(first), Some(last)) = (body.stmts.first(), body.stmts.last()) {
-            self.bodies.push(first.span().byte_range().start..last.span().byte_range().end);
+            let range = first.span().byte_range().start..last.span().byte_range().end;
+            self.bodies.push(Site { range, kind: Kind::Body, const_fn: self.const_fn.clone() });
         }
         self.visit_block(body);
+        self.const_fn = outer;
     }
 
     fn add(&mut self, expression: &Expr, kind: Kind) {
@@ -209,7 +226,8 @@ impl Found {
             let ends_in_brace =
                 matches!(expression, Expr::If(_) | Expr::Match(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_));
             let kind = if ends_in_brace { Kind::Statement } else { kind };
-            self.expressions.push(Site { range: expression.span().byte_range(), kind });
+            let (range, const_fn) = (expression.span().byte_range(), self.const_fn.clone());
+            self.expressions.push(Site { range, kind, const_fn });
         }
     }
 }
