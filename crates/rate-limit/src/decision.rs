@@ -89,6 +89,12 @@ pub struct WindowStatus {
 }
 
 impl Decision {
+    /// The decision on a request that has been charged.
+    #[inline]
+    pub(crate) fn allowed(after: State, charge: &crate::Charge<'_>) -> Self {
+        Self { after, policy: *charge.policy(), asked_at: charge.now(), cost: charge.cost(), refused: 0 }
+    }
+
     /// The decision that an engine elsewhere made: `after` is the key's state after it, for the windows of `policy`
     /// and as of the time that the engine took, and `refused` holds for each window whether it refused.
     ///

@@ -1,6 +1,6 @@
 //! The state of one key: the highest time seen and two counters for each window.
 
-use crate::{Algorithm, MAX_WINDOWS, Policy, Window};
+use crate::{Algorithm, Charge, MAX_WINDOWS, Policy, Window};
 use bankrail_values::Timestamp;
 use std::fmt;
 
@@ -144,6 +144,34 @@ impl State {
             *slot = EMPTY;
         }
         after
+    }
+
+    /// Charges a request that is allowed whatever remains of the windows, as most are. `holds` says whether an instant is
+    /// in the piece of time of the window at a place that was asked for last, if its length is this. False, and nothing is
+    /// charged, unless the windows are those counted so far and none has turned since.
+    #[inline]
+    pub(crate) fn charge_within(&mut self, charge: &Charge<'_>, holds: impl Fn(usize, i64, u32) -> bool) -> bool {
+        let (windows, cost) = (charge.policy().windows(), u64::from(charge.cost()));
+        let before = self.high_water_millis();
+        let now = charge.now().unix_millis().max(before);
+        let mut places = self.slots.iter().zip(windows).enumerate();
+        let fits = places.all(|(at, (slot, window))| {
+            let length = window.millis();
+            // What was counted in the piece before weighs no more than its count.
+            let most = u64::from(slot.current) + u64::from(slot.previous) + cost;
+            slot.length == length
+                && most <= u64::from(window.limit())
+                && holds(at, before, length)
+                && holds(at, now, length)
+        });
+        if !fits || cost == 0 || self.slots.iter().skip(windows.len()).any(|slot| slot.length != 0) {
+            return false;
+        }
+        for (slot, _) in self.slots.iter_mut().zip(windows) {
+            slot.current += charge.cost();
+        }
+        self.high_water = now.to_ne_bytes();
+        true
     }
 
     #[cold]

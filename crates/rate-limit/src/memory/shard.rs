@@ -54,8 +54,13 @@ impl Shard {
         self.look_in_passing(charge.now(), hasher);
         match self.table.find(hash, charge.customer(), charge.call_type()) {
             Some(state) => {
-                let elapsed = self.turns.of(charge.call_type());
-                Ok(judge(state, charge.policy(), charge.now(), charge.cost(), elapsed))
+                let turns = self.turns.of(charge.call_type());
+                if state.charge_within(charge, |at, time, length| {
+                    turns.get(at).is_some_and(|turn| turn.holds(time, length))
+                }) {
+                    return Ok(Decision::allowed(*state, charge));
+                }
+                Ok(judge(state, charge.policy(), charge.now(), charge.cost(), elapsed_in(turns)))
             }
             None => self.charge_new(hash, charge, hasher),
         }
@@ -71,7 +76,7 @@ impl Shard {
             }
         }
         let mut state = State::starting_at(self.forgotten_until);
-        let elapsed = self.turns.of(charge.call_type());
+        let elapsed = elapsed_in(self.turns.of(charge.call_type()));
         let decision = judge(&mut state, charge.policy(), charge.now(), charge.cost(), elapsed);
         if remembers {
             self.table.insert(hash, charge.customer(), charge.call_type(), state, hasher);
@@ -154,20 +159,34 @@ struct Turn {
 }
 
 impl Turns {
-    /// Tells for a window of this call type how much of the piece of time that holds an instant has passed.
     #[inline]
-    fn of(&mut self, call_type: CallType) -> impl FnMut(usize, i64, u32) -> u64 {
-        let turns = self.0.get_mut(call_type.index()).expect("there is a place for every call type");
-        |at, now, length| {
-            let turn = turns.get_mut(at).expect("a policy has no more windows");
-            // Before the start this wraps around to more than any length.
-            let elapsed = now.wrapping_sub(turn.start).cast_unsigned();
-            if turn.length == length && elapsed < u64::from(length) { elapsed } else { turn.turned(now, length) }
-        }
+    fn of(&mut self, call_type: CallType) -> &mut [Turn; MAX_WINDOWS] {
+        self.0.get_mut(call_type.index()).expect("there is a place for every call type")
+    }
+}
+
+/// Tells for a window of a call type how much of the piece of time that holds an instant has passed.
+#[inline]
+fn elapsed_in(turns: &mut [Turn; MAX_WINDOWS]) -> impl FnMut(usize, i64, u32) -> u64 {
+    |at, now, length| {
+        let turn = turns.get_mut(at).expect("a policy has no more windows");
+        if turn.holds(now, length) { turn.elapsed(now) } else { turn.turned(now, length) }
     }
 }
 
 impl Turn {
+    /// Whether an instant is in this piece of time of a window of that length.
+    #[inline]
+    fn holds(&self, now: i64, length: u32) -> bool {
+        self.length == length && self.elapsed(now) < u64::from(length)
+    }
+
+    /// How much has passed. Before the start this wraps around to more than any length.
+    #[inline]
+    fn elapsed(&self, now: i64) -> u64 {
+        now.wrapping_sub(self.start).cast_unsigned()
+    }
+
     #[cold]
     #[inline(never)]
     fn turned(&mut self, now: i64, length: u32) -> u64 {
@@ -189,14 +208,14 @@ mod tests {
         let edges = [i64::from(u32::MAX), Timestamp::MIN.unix_millis(), Timestamp::MAX.unix_millis()];
         for lengths in [[3_600_000, 60_000, 1_000], [1_000, 7, 1], [1_000, u32::MAX, 2]] {
             for now in times.into_iter().chain(edges) {
-                let mut told = turns.of(CallType::Payment);
+                let mut told = elapsed_in(turns.of(CallType::Payment));
                 for (at, length) in lengths.into_iter().enumerate() {
                     assert_eq!(told(at, now, length), elapsed(now, length), "{now} {length}");
                 }
             }
         }
         // Another policy of the same call type has a window of another length in the same place.
-        let mut told = turns.of(CallType::Payment);
+        let mut told = elapsed_in(turns.of(CallType::Payment));
         for length in [3_600_000, 86_400_000, 60_000, 3_600_000] {
             assert_eq!(told(0, 36_030_000, length), elapsed(36_030_000, length), "{length}");
         }

@@ -66,6 +66,51 @@ proptest! {
         counters.forget_expired(at(now + (1 << 34)));
         prop_assert!(counters.is_empty());
     }
+
+    /// Most requests come in the same piece of time as the one before.
+    #[test]
+    fn a_few_keys_are_judged_as_by_states_of_their_own(
+        shape in shapes(),
+        steps in steps(),
+        keys in proptest::collection::vec(0_usize..3, 60),
+        waits in proptest::collection::vec(0_i64..300, 60),
+    ) {
+        let counters = MemoryCounters::new(Capacity::new(100, OnFull::RefuseNew));
+        let mut states = [State::new(); 3];
+        let mut now = shape.start;
+        for ((step, key), wait) in steps.iter().zip(keys).zip(waits) {
+            now += wait;
+            let customer = format!("C{key}");
+            let Ok(charge) = Charge::new(&customer, PAYMENT, shape.policy_of(step), at(now), step.cost) else {
+                continue;
+            };
+            let expected = decide(&mut states[key], charge.policy(), at(now), step.cost).unwrap();
+            prop_assert_eq!(counters.charge(&charge).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn a_look_in_the_same_piece_of_time_keeps_no_time() {
+    let keys = Keys::new(policy(Algorithm::Sliding, Counting::Admitted, &[(1_000, 5)]), 10, OnFull::RefuseNew);
+    for (millis, cost) in [(100, 1), (900, 0), (500, 1)] {
+        let decision = keys.check("A", PAYMENT, millis, cost).unwrap();
+        assert_eq!(decision.state().high_water(), Some(at(millis)));
+    }
+}
+
+#[test]
+fn a_key_follows_the_windows_that_another_brought() {
+    let of = |longest| policy(Algorithm::Sliding, Counting::Admitted, &[(longest, 5), (1_000, 5)]);
+    let (hourly, minutely) = (of(3_600_000), of(60_000));
+    // Few enough keys for one shard, so that both keys see the same turns.
+    let counters = MemoryCounters::new(Capacity::new(10, OnFull::RefuseNew));
+    let mut states = HashMap::<&str, State>::new();
+    for (customer, policy) in [("A", hourly), ("B", minutely), ("A", minutely), ("A", minutely), ("B", hourly)] {
+        let expected = decide(states.entry(customer).or_default(), &policy, at(7), 1).unwrap();
+        let charge = Charge::new(customer, PAYMENT, &policy, at(7), 1).unwrap();
+        assert_eq!(counters.charge(&charge).unwrap(), expected);
+    }
 }
 
 #[test]
