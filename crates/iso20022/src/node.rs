@@ -69,6 +69,17 @@ pub trait Simple: Sized {
     /// Reads the text.
     fn parse(text: &str) -> Result<Self, Unreadable>;
 
+    /// Reads a text whose value breaks no facet and holds all of it; `None` for any other.
+    #[inline(always)]
+    fn accept(text: &str) -> Option<Self> {
+        let value = Self::parse(text).ok().filter(|value| value.fault().is_none())?;
+        // `is_none` would call the drop of a finding also where there is none.
+        match value.lost(text) {
+            None => Some(value),
+            Some(_lost) => None,
+        }
+    }
+
     /// Appends the text.
     fn append(&self, out: &mut Output<'_>);
 

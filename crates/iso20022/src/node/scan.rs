@@ -108,17 +108,16 @@ impl Scanner<'_> {
     #[inline]
     pub fn leaf<S: Simple>(&mut self) -> Result<S, Odd> {
         match self.plain_text() {
-            Ok(text) if !self.rest().as_bytes().starts_with(b"<!") => accept(text),
-            Ok(text) => accept(&self.text_after(text)?),
-            Err(Odd) => accept(&self.text_after("")?),
+            Ok(text) if !self.rest().as_bytes().starts_with(b"<!") => S::accept(text).ok_or(Odd),
+            plain => self.leaf_after(plain.unwrap_or_default()),
         }
     }
-}
 
-#[inline(always)]
-fn accept<S: Simple>(text: &str) -> Result<S, Odd> {
-    let value = S::parse(text).map_err(|_| Odd)?;
-    if value.fault().is_some() || value.lost(text).is_some() { Err(Odd) } else { Ok(value) }
+    /// The same of a text that is not plain, whose beginning has been read.
+    #[cold]
+    fn leaf_after<S: Simple>(&mut self, plain: &str) -> Result<S, Odd> {
+        S::accept(&self.text_after(plain)?).ok_or(Odd)
+    }
 }
 
 /// Takes the reports of an element's rules beyond the schema. Only the place is noted; the checker names the finding

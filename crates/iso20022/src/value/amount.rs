@@ -6,7 +6,7 @@ use crate::check::Checker;
 use crate::extra::Kept;
 use crate::field::{Fault, Tag, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
-use crate::node::{Node, Types};
+use crate::node::{Node, Simple, Types};
 use crate::output::Output;
 use crate::read::{Cursor, Halt, Odd, Scanner, Tokens};
 use bankrail_values::{Currency, Decimal, Money};
@@ -153,10 +153,7 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
 
     #[inline]
     fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
-        let currency = CurrencyCode::new(from.currency()?);
-        if !currency.is_valid() {
-            return Err(Odd);
-        }
+        let currency = CurrencyCode::accept(from.currency()?).ok_or(Odd)?;
         let text = from.plain_text()?;
         let value = read(text, 18, FRACTION, true).filter(|value| lost(*value, text).is_none()).ok_or(Odd)?;
         Ok(Self { value, currency: Some(currency) })

@@ -103,6 +103,12 @@ macro_rules! text_type {
                 Ok(Self::new(text))
             }
 
+            #[inline(always)]
+            fn accept(text: &str) -> Option<Self> {
+                let check: fn(&str) -> Option<Fault> = $fault;
+                if check(text).is_none() { Some(Self::new(text)) } else { None }
+            }
+
             #[inline]
             fn append(&self, out: &mut crate::output::Output<'_>) {
                 out.text(self.as_str());

@@ -1,7 +1,7 @@
 //! Reading dates and times as XML Schema spells them.
 
 use super::{Date, DateTime, Fraction, Offset, YearMonth};
-use crate::xml::is_space;
+use crate::xml::{ONES, is_space};
 
 #[inline]
 pub(super) fn trim(text: &str) -> &str {
@@ -84,9 +84,24 @@ pub(super) fn read_date(text: &str) -> Option<Date> {
     Some(date.with_offset(Offset::read(rest)?))
 }
 
+/// Reads `YYYY-MM-DD`, the spelling of nearly all dates.
+#[inline]
+fn read_plain_date(text: &[u8]) -> Option<Date> {
+    let (month, &[d1, d2]) = text.split_first_chunk::<8>()? else { return None };
+    // Digits become their numbers, hyphens zero. What is added brings all that is greater to the highest bit.
+    let month = u64::from_le_bytes(*month) ^ u64::from_le_bytes(*b"0000-00-");
+    let greater = month.wrapping_add(u64::from_le_bytes(*b"vvvv\x7fvv\x7f")) | month;
+    if greater & (ONES << 7) != 0 {
+        return None;
+    }
+    let [y1, y2, y3, y4, _, m1, m2, _] = month.to_le_bytes();
+    let year = i32::from(y1 * 10 + y2) * 100 + i32::from(y3 * 10 + y4);
+    Date::new(year, m1 * 10 + m2, two(d1, d2)?)
+}
+
 /// Reads also `YYYYMMDD`, the basic format of ISO 8601, which XML Schema does not have.
 pub(super) fn read_any_date(text: &str) -> Option<Date> {
-    read_date(text).or_else(|| {
+    read_plain_date(text.as_bytes()).or_else(|| read_date(text)).or_else(|| {
         let [y1, y2, y3, y4, m1, m2, d1, d2] = *text.as_bytes() else { return None };
         let (date, _) = read_day(&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2])?;
         Some(Date { basic: true, ..date })
@@ -129,5 +144,31 @@ pub(super) fn read_fraction(digits: &[u8]) -> Option<Fraction> {
             Some(Fraction::Short { value, digits: length })
         }
         _ => Some(Fraction::Long(std::str::from_utf8(digits).ok()?.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_date_is_read_as_any_other() {
+        let mut read = 0;
+        for date in ["2021-07-29", "1999-12-31", "2024-02-29", "0001-01-01"] {
+            for place in 0..date.len() {
+                for byte in (0..=0x7F_u8).chain([0x80, 0x8A, 0xB0, 0xFF]) {
+                    let mut text = date.as_bytes().to_vec();
+                    text[place] = byte;
+                    let any = read_day(&text).filter(|(_, rest)| rest.is_empty()).map(|(date, _)| date);
+                    let plain = read_plain_date(&text);
+                    assert_eq!(plain, any, "{}", text.escape_ascii());
+                    read += u32::from(plain.is_some());
+                }
+            }
+        }
+        assert!(read > 200, "{read}");
+        for odd in ["", "2021-07-2", "2021-07-29Z", "12021-07-29", "-2021-07-2"] {
+            assert_eq!(read_plain_date(odd.as_bytes()), None, "{odd}");
+        }
     }
 }
