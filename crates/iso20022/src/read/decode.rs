@@ -471,3 +471,30 @@ impl<R> fmt::Debug for Decoded<R> {
         out.debug_struct("Decoded").field("encoding", &self.encoding).field("at", &self.at).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_forbidden_character_is_found_at_any_place() {
+        let forbidden_ones = ["\0", "\u{1}", "\u{b}", "\u{10}", "\u{1f}", "\u{fffe}", "\u{ffff}"];
+        let allowed = ["\t", "\n", "\r", " ", "\u{7f}", "\u{80}", "\u{f000}", "\u{fffd}", "\u{ff7e}", "\u{1f44d}"];
+        for length in [0, 1, 3, 1_020, 1_022, 1_023, 1_024, 1_025, 2_047, 2_048, 5_000] {
+            for before in ["x", " x", "x\n", "\u{fffd}x\t"] {
+                let mut text: String = before.chars().cycle().take(length).collect();
+                text.truncate(text.floor_char_boundary(length));
+                for good in allowed {
+                    assert_eq!(forbidden(format!("{text}{good}{text}").as_bytes()), None, "{length} {good:?}");
+                }
+                for bad in forbidden_ones {
+                    let found = Some((text.len(), u32::from(bad.chars().next().unwrap())));
+                    for after in ["", "x", "\u{1}", "\u{ffff}\u{2}", "\n"] {
+                        let text = format!("{text}{bad}{after}");
+                        assert_eq!(forbidden(text.as_bytes()), found, "{length} {bad:?} {after:?}");
+                    }
+                }
+            }
+        }
+    }
+}

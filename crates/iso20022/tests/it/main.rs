@@ -8,3 +8,4 @@ mod day_book;
 mod engine;
 mod identifiers;
 mod numbers;
+mod sources;
