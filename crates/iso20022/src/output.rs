@@ -317,9 +317,7 @@ impl<'a> Output<'a> {
         if std::mem::take(&mut self.after_text) {
             return;
         }
-        if let Some(spaces) = self.indent
-            && !(self.text.is_empty() && self.depth == 0)
-        {
+        if let Some(spaces) = self.indent {
             self.text.push_str(if self.json { "\\n" } else { "\n" });
             self.text.extend(std::iter::repeat_n(' ', spaces * self.depth));
         }

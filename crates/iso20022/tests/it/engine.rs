@@ -184,6 +184,47 @@ fn a_model_is_checked_as_its_document_would_be() {
     assert!(document.check().iter().any(|finding| finding.kind == FindingKind::Missing { name: "Day".into() }));
 }
 
+/// Notes the size of each piece that is written.
+#[derive(Default)]
+struct Pieces(Vec<u8>, Vec<usize>);
+
+impl std::io::Write for Pieces {
+    fn write(&mut self, piece: &[u8]) -> std::io::Result<usize> {
+        self.0.extend(piece);
+        self.1.push(piece.len());
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_document_is_written_in_pieces_of_64_kb() {
+    let options = WriteOptions::default().indent(2);
+    let written = |document: &Document| {
+        let mut pieces = Pieces::default();
+        document.write_to(&mut pieces, &options).unwrap();
+        assert_eq!(String::from_utf8(pieces.0).unwrap(), document.to_xml_with(&options).unwrap());
+        pieces.1
+    };
+    let mut read = Document::parse(document(&ITEM.repeat(2_000))).unwrap().document;
+    let pieces = written(&read);
+    let (_, whole) = pieces.split_last().unwrap();
+    assert!(whole.len() >= 2 && whole.iter().all(|size| (65_536..66_000).contains(size)), "{pieces:?}");
+    // Whatever tag ends a piece, the next one begins on its own line.
+    read.days[0].items.clear();
+    read.days[0].id = "".into();
+    let length = 65_536 - read.to_xml_with(&options).unwrap().len();
+    let mut counts = std::collections::BTreeSet::new();
+    for more in 0..60 {
+        read.days[0].id = "x".repeat(length + more).into();
+        counts.insert(written(&read).len());
+    }
+    assert_eq!(counts.into_iter().collect::<Vec<_>>(), [1, 2]);
+}
+
 #[test]
 fn limits_refuse_in_both_readers() {
     let limits = ReadLimits::default();
