@@ -123,11 +123,11 @@ fn cut_zeros(value: Decimal, text: &str) -> Option<FindingKind> {
     (part.len() > kept).then(|| FindingKind::CutZeros { zeros: part.len() - kept })
 }
 
-/// True when a value is within the facets; at once for nearly all of them.
+/// True when a value is within the facets; at once for nearly all of them. No value of an unsigned type is below zero.
 #[inline]
 pub(crate) fn is_within(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
     let plain = value.scale() <= fraction && value.mantissa().unsigned_abs() < 10_u128.pow(digits);
-    (plain && !(unsigned && value.is_sign_negative())) || fits(value, digits, fraction, unsigned)
+    plain || fits(value, digits, fraction, unsigned)
 }
 
 /// Reads at most 18 digits, perhaps with a point between them, which fit whatever they are; `None` for other texts.

@@ -145,7 +145,7 @@ text_type! {
     /// assert!(!Text::<4>::new("five!").is_valid());
     /// assert!(!Text::<4>::new("").is_valid());
     /// ```
-    Text<const MAX: usize>, |text| length_fault(text, 1, MAX)
+    Text<const MAX: usize>, |text| length_fault(text, MAX)
 }
 
 text_type! {
@@ -202,15 +202,15 @@ pub(super) fn is_type(kind: &str, numbers: &[usize], name: &str) -> bool {
     }
 }
 
-/// The fault of a text whose length in code points is out of bounds.
+/// The fault of a text that is empty or has too many code points.
 #[inline]
-pub(crate) fn length_fault(text: &str, min: usize, max: usize) -> Option<Fault> {
+fn length_fault(text: &str, max: usize) -> Option<Fault> {
     // A code point has one to four bytes, so the length in bytes is an upper bound.
-    if text.len() <= max && !text.is_empty() && min <= 1 { None } else { counted_fault(text, min, max) }
+    if text.len() <= max && !text.is_empty() { None } else { counted_fault(text, max) }
 }
 
 #[cold]
-fn counted_fault(text: &str, min: usize, max: usize) -> Option<Fault> {
+fn counted_fault(text: &str, max: usize) -> Option<Fault> {
     let length = text.chars().count();
-    (length < min || length > max).then_some(Fault::Length { min, max, length })
+    (length == 0 || length > max).then_some(Fault::Length { min: 1, max, length })
 }
