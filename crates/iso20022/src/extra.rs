@@ -248,4 +248,29 @@ mod tests {
         assert!(extras.is_empty());
         assert_eq!(extras, Extras::default());
     }
+
+    /// Each step and text counts, beside the part itself in a list that has grown.
+    #[test]
+    fn a_part_takes_the_memory_of_its_names_and_texts() {
+        let step = |name: &str| ExtraStep { name: name.into(), index: 7 };
+        let attribute = |namespace: Option<&str>| ExtraPart::Attribute {
+            name: "a:b".into(),
+            namespace: namespace.map(Into::into),
+            value: "12345".into(),
+        };
+        let each = size_of::<ExtraStep>();
+        for (inside, after, part, more) in [
+            (vec![], None, ExtraPart::Text("".into()), 0),
+            (vec![], None, ExtraPart::Text("1234".into()), 4),
+            (vec![], None, ExtraPart::Xml("<a/>".into()), 4),
+            (vec![], None, attribute(None), 8),
+            (vec![], None, attribute(Some("urn:x")), 13),
+            (vec![], Some(step("Amt")), ExtraPart::Xml("<a/>".into()), 7),
+            (vec![step("A"), step("Bcd")], None, ExtraPart::Text("".into()), 2 * each + 4),
+            (vec![step("A"), step("Bcd")], Some(step("Amt")), attribute(Some("urn:x")), 2 * each + 4 + 3 + 13),
+        ] {
+            let extra = Extra { inside, after, part };
+            assert_eq!(extra.memory(), 3 * size_of::<Extra>() + more, "{extra:?}");
+        }
+    }
 }

@@ -378,6 +378,8 @@ mod tests {
         assert_eq!(written(false, |out| out.text(text)), "a&lt;b&gt;&amp;\"\\&#13;\n\t👍");
         assert_eq!(written(true, |out| out.text(text)), "a&lt;b&gt;&amp;\\\"\\\\&#13;\\n\\t👍");
         assert_eq!(written(true, |out| out.attribute("a", "\"\n")), " a=\\\"&quot;&#10;\\\"");
+        assert_eq!(written(false, |out| out.attribute("a", "\"\r\n\t'")), " a=\"&quot;&#13;&#10;&#9;'\"");
+        assert_eq!(written(true, |out| out.markup("<a b=\"\\\r\n\t\"/>")), "<a b=\\\"\\\\\\r\\n\\t\\\"/>");
     }
 
     #[test]
@@ -388,5 +390,11 @@ mod tests {
         assert_eq!(out.forbidden, None);
         out.text("\u{fffe}\u{1}");
         assert_eq!(out.finish().1, Some('\u{fffe}'));
+        for c in (0..u8::try_from(' ').unwrap()).map(char::from) {
+            let mut text = String::new();
+            let mut out = Output::plain(&mut text);
+            out.text(&format!("a{c}"));
+            assert_eq!(out.forbidden, Some(c).filter(|c| !c.is_ascii_whitespace() || *c == '\u{c}'), "{c:?}");
+        }
     }
 }

@@ -34,3 +34,20 @@ impl fmt::Debug for Memory {
         out.debug_tuple("Memory").field(&self.0.is_some()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_stays_until_another_type_is_asked_for() {
+        let mut memory = Memory::default();
+        assert_eq!(format!("{memory:?}"), "Memory(false)");
+        *memory.get::<u32>() += 5;
+        *memory.get::<u32>() += 5;
+        assert_eq!(*memory.get::<u32>(), 10);
+        assert_eq!(format!("{memory:?}"), "Memory(true)");
+        assert_eq!(*memory.get::<u64>(), 0);
+        assert_eq!(*memory.get::<u32>(), 0);
+    }
+}

@@ -185,6 +185,11 @@ fn batches_against_their_details() {
     assert!(matches!(Disagreement::of(&kinds[1]), Some(Disagreement::BatchTotal { .. })), "{kinds:?}");
     assert_eq!(kinds.len(), 2);
     assert_refused(&xml, &kinds[0]);
+    // Each is found once, also where something below the entry is wrong, too.
+    let account = "<RltdPties><DbtrAcct><Id><IBAN>DE88370400440532013000</IBAN></Id></DbtrAcct></RltdPties></TxDtls>";
+    let found = checked(&xml.replacen("</TxDtls>", account, 1));
+    let names: Vec<_> = found.iter().map(|(kind, _)| kind.name()).collect();
+    assert_eq!(names, ["IbanCheckDigits", "BatchCount", "BatchTotal"]);
 }
 
 /// A summary counts what is known: with a direction that the schema does not have, nothing is summed up.

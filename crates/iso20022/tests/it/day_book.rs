@@ -17,6 +17,12 @@ choice! {
 }
 
 record! {
+    /// A place.
+    Place = "Place1" {
+        /// Its name.
+        name: 1..1 ~Text<10> = "Nm",
+    }
+
     /// One movement.
     Item = "Item1" {
         /// Without a sign.
@@ -29,6 +35,8 @@ record! {
         payer: 0..1 Payer = "Pyr",
         /// What it was for.
         notes: 0..3 Text<10> = "Note",
+        /// Where it was made.
+        place: 0..1 Box<Place> = "Plc",
     }
 
     /// The movements of one day.

@@ -1,11 +1,11 @@
 //! The engine on an invented message: reading, findings, refusals, streams, writing, checks, limits, kept parts,
 //! namespaces, encodings, and the two readers, which agree.
 
-use crate::day_book::{Day, Direction, Document, ITEM, Item, ItemReader, Payer, StreamItem, document};
+use crate::day_book::{Day, Direction, Document, ITEM, Item, ItemReader, Payer, Place, StreamItem, document};
 use bankrail_iso20022::__private::parse_counting;
 use bankrail_iso20022::{
-    Amount, ExtraPart, FindingKind, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions, WriteError,
-    WriteOptions,
+    Amount, ExtraPart, Extras, FindingKind, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
+    WriteError, WriteOptions,
 };
 use bankrail_values::{Currency, Decimal};
 
@@ -80,8 +80,11 @@ fn tolerant_reading_keeps_what_the_schema_refuses_and_reports_it() {
         (item("").replace(" Ccy=\"AUD\"", ""), format!("MissingCurrency {at}/Amt")),
         (item("").replace("5.00", "5.000001"), format!("Pattern {at}/Amt")),
         (item("").replace("5.00", "1000000000000000000"), format!("Pattern {at}/Amt")),
+        (item("").replace("5.00", "1000000000000000001"), format!("Pattern {at}/Amt")),
         (item("").replace("AUD", "aud"), format!("Pattern {at}/Amt")),
         (item(&"<Note>a</Note>".repeat(4)), format!("Repeated {at}/Note[4]")),
+        (item("<Plc></Plc>"), format!("Missing {at}/Plc")),
+        (item("<Pyr></Pyr>"), format!("Missing {at}/Pyr")),
         ("<Data><a xmlns=\"\"/><b xmlns=\"\"/></Data>".to_owned(), "Envelope /Document/DayBook/Day[1]/Data".to_owned()),
     ] {
         let xml = document(&content);
@@ -99,6 +102,9 @@ fn tolerant_reading_keeps_what_the_schema_refuses_and_reports_it() {
         let mended = expected.starts_with("OutOfOrder");
         assert_eq!(read.to_xml_with(&WriteOptions::default().schema_valid(true)).is_ok(), mended, "{xml}");
         assert_eq!(read.check_schema().is_none(), mended, "{xml}");
+        // Written unless the model lacks what the schema demands. A choice of nothing is kept as it stood.
+        let lacks = expected.starts_with("MissingCurrency") || expected.ends_with("/Plc");
+        assert_eq!(matches!(read.to_xml(), Err(WriteError::Invalid { .. })), lacks, "{xml}");
     }
     // Zeros at the end are no digits.
     for amount in ["5.0000000", "999999999999999999", "5.00000"] {
@@ -139,6 +145,33 @@ fn parts_beyond_the_schema_keep_their_place() {
     assert!(kept.starts_with("<x:y ") && kept.contains("<w/>t</x:y>"), "{kept}");
     let again = read(&parsed.document.to_xml().unwrap(), &ReadOptions::default()).unwrap();
     assert_eq!(again.document, parsed.document);
+    let mut copied = item.clone();
+    assert_eq!(item.extras.parts().iter().cloned().collect::<Extras>(), item.extras);
+    copied.extras.clear();
+    assert!(copied.extras.is_empty() && !item.extras.is_empty());
+    // Beside the element of the message.
+    let beside = document(ITEM).replace("</Document>", "<Xtra/></Document>").replace("<Document", "<Document a=\"b\"");
+    assert_eq!(found(&beside), ["UnknownAttribute /Document", "UnknownElement /Document/Xtra"]);
+    let parsed = read(&beside, &ReadOptions::default()).unwrap();
+    let again = read(&parsed.document.to_xml().unwrap(), &ReadOptions::default()).unwrap();
+    assert_eq!((again.document, again.findings.len()), (parsed.document, 2));
+}
+
+/// What stood behind an element that is gone has no place; it is reported by its name.
+#[test]
+fn parts_without_a_place_are_named() {
+    for (part, expected) in [
+        ("<Xtra/>", "the schema has no element Xtra here"),
+        ("<Xtra>1</Xtra>", "the schema has no element Xtra here"),
+        ("<x:y xmlns:x=\"urn:x\"/>", "the schema has no element x:y here"),
+        ("text", "expected elements only, found the text \"text\""),
+    ] {
+        let mut read = Document::parse(document(&item(&format!("<Note>a</Note>{part}")))).unwrap().document;
+        read.days[0].items[0].notes.clear();
+        let checked: Vec<String> = read.check().iter().map(ToString::to_string).collect();
+        assert_eq!(checked, [format!("/Document/DayBook/Day[1]/Itm[1]: {expected}")], "{part}");
+        assert!(matches!(read.to_xml(), Err(WriteError::Unfaithful { .. })), "{part}");
+    }
 }
 
 #[test]
@@ -158,6 +191,12 @@ fn a_stream_hands_out_the_parts_and_goes_on_after_one_that_cannot_be_read() {
     }
     let odd = ITEM.replace("5.00", "five");
     assert_eq!(seen, ["start d", "5.00 AUD", odd.as_str(), "5.00 AUD", "end 0", "end of the message 0"]);
+    // At least one day, as for those who read all of it.
+    let none = document("").replace("<Day><Id>d</Id></Day>", "");
+    let piecemeal: Result<Vec<_>, _> = ItemReader::new(none.as_bytes(), ReadOptions::default()).collect();
+    assert_eq!(piecemeal.unwrap_err().to_string(), refused(&none, &ReadOptions::default()).to_string());
+    let new = ItemReader::new(none.as_bytes(), ReadOptions::default());
+    assert_eq!(format!("{new:?}"), "UnitReader { state: Begin, groups: 0, units: 0, .. }");
     let strictly: Result<Vec<_>, _> = ItemReader::new(xml.as_bytes(), strict()).collect();
     assert!(matches!(strictly.unwrap_err().kind(), ReadErrorKind::Unreadable { .. }));
     // A whole document without the item, which is kept as markup.
@@ -180,8 +219,17 @@ fn a_model_is_checked_as_its_document_would_be() {
     assert!(matches!(document.to_xml(), Err(WriteError::Invalid { .. })), "the header is missing");
     let incomplete = WriteOptions::default().incomplete(true);
     assert!(matches!(document.to_xml_with(&incomplete), Err(WriteError::Character { found: '\u{1}' })));
+    let item = &mut document.days[0].items[0];
+    (item.notes, item.direction, item.payer) = (Vec::new(), Direction::Credit, Some(Payer::Unknown));
+    let missing = |name: &str| FindingKind::Missing { name: name.into() };
+    let kinds = |document: &Document| -> Vec<_> { document.check().into_iter().map(|finding| finding.kind).collect() };
+    assert_eq!(kinds(&document), [missing("Hdr"), missing("Nm|Nb|Line")]);
+    document.days[0].items[0].payer = None;
+    document.days[0].items[0].place = Some(Box::new(Place::new()));
+    assert_eq!(kinds(&document), [missing("Nm"), missing("Hdr")]);
     document.days.clear();
-    assert!(document.check().iter().any(|finding| finding.kind == FindingKind::Missing { name: "Day".into() }));
+    assert_eq!(kinds(&document), [missing("Hdr"), missing("Day")]);
+    assert!(matches!(document.to_xml(), Err(WriteError::Invalid { finding }) if finding.kind == missing("Hdr")));
 }
 
 /// Notes the size of each piece that is written.

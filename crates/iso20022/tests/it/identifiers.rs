@@ -34,7 +34,13 @@ fn patterns_are_those_of_the_schema() {
 /// Check digits are wrong as soon as one character is another.
 #[test]
 fn check_digits_see_each_character() {
-    for (good, digits) in [("DE89370400440532013000", 4), ("GB82WEST12345698765432", 8), ("NO9386011117947", 4)] {
+    for (good, digits) in [
+        ("DE89370400440532013000", 4),
+        ("GB82WEST12345698765432", 8),
+        ("NO9386011117947", 4),
+        ("AT611904300234573201", 4),
+        ("FR7630006000011234567890189", 4),
+    ] {
         assert!(Iban::new(good).has_valid_check_digits(), "{good}");
         for at in (2..4).chain(digits..good.len()) {
             let other = char::from(b'0' + (good.as_bytes()[at] - b'0' + 1) % 10);
@@ -72,6 +78,9 @@ fn codes_and_digits_as_values() {
         [("+1", true), ("1", true), ("123456789012345", true), ("1234567890123456", false), ("+", false)]
     {
         assert_eq!(SignedDays::new(text).is_valid(), valid, "{text}");
+    }
+    for (text, valid) in [("", false), ("👍", true), ("a", true), ("👍a", false), ("ab", false)] {
+        assert_eq!(Text::<1>::new(text).is_valid(), valid, "{text}");
     }
     let text = Text::<4>::from("a\"b".to_owned());
     assert_eq!((format!("{text}"), format!("{text:?}"), text.as_ref()), ("a\"b".into(), "\"a\\\"b\"".into(), "a\"b"));

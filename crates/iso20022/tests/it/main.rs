@@ -6,6 +6,7 @@
 mod dates;
 mod day_book;
 mod engine;
+mod findings;
 mod identifiers;
 mod numbers;
 mod sources;

@@ -1,5 +1,6 @@
 //! Numbers within the schema's digits.
 
+use bankrail_iso20022::__private::{Node, Simple};
 use bankrail_iso20022::{Amount, ImpliedAmount, NonNegativeDecimal, Number, PlainDecimal, Rate, WholeNumber};
 use bankrail_values::{Currency, Decimal, Money};
 
@@ -121,4 +122,40 @@ fn an_amount_is_money_where_it_has_a_currency() {
     assert!(Amount::<5>::new(Decimal::new(1, 6), Currency::AUD).is_err());
     assert!(Amount::<13>::new(Decimal::new(1, 13), Currency::AUD).is_ok());
     assert!(Amount::<13>::new(Decimal::new(1, 14), Currency::AUD).is_err());
+}
+
+/// What is expected of a text that cannot be read, in the words of the type.
+#[test]
+fn each_type_says_what_it_expects() {
+    fn expected<S: Simple>() -> &'static str {
+        S::parse("x").err().unwrap().expected
+    }
+    for (said, meant) in [
+        (expected::<PlainDecimal>(), "a decimal of at most 18 digits"),
+        (expected::<NonNegativeDecimal>(), "a decimal of at most 18 digits, not below zero"),
+        (expected::<WholeNumber>(), "a whole number of at most 18 digits"),
+        (expected::<Rate>(), "a decimal of at most 11 digits, 10 after the point"),
+        (expected::<ImpliedAmount>(), "an amount of at most 18 digits, 5 after the point, not below zero"),
+        (expected::<Number<18, 13, true>>(), "an amount of at most 18 digits, 13 after the point, not below zero"),
+        (expected::<Number<4, 2>>(), "a decimal within the schema's digits"),
+        (expected::<bool>(), "true, false, 1 or 0"),
+    ] {
+        assert_eq!(said, meant);
+    }
+}
+
+#[test]
+fn amounts_have_the_names_of_their_types() {
+    let (five, thirteen) = ("ActiveOrHistoricCurrencyAndAmount", "ActiveOrHistoricCurrencyAnd13DecimalAmount");
+    for (name, of_five, of_thirteen) in [(five, true, false), (thirteen, false, true), ("Number", false, false)] {
+        assert_eq!(
+            (Amount::<5>::is_type(&[], name), Amount::<13>::is_type(&[], name)),
+            (of_five, of_thirteen),
+            "{name}"
+        );
+        assert!(!Amount::<5>::is_type(&["Amt"], name) && !Amount::<13>::is_type(&["Amt"], name), "{name}");
+        assert_eq!(Box::<Amount<5>>::is_type(&[], name), of_five, "{name}");
+        // The statement of each element says which type of true and false it has.
+        assert!(!<bool as Node>::is_type(&[], name), "{name}");
+    }
 }
