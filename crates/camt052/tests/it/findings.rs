@@ -2,7 +2,7 @@
 
 use bankrail_camt052::{
     AccountId, Amount, CountedEntries, CounterpartyAccount, Disagreement, Document, Finding, FindingKind, Mode,
-    NAMESPACE, ReadErrorKind, ReadOptions, WriteOptions,
+    NAMESPACE, ReadErrorKind, ReadLimits, ReadOptions, WriteOptions,
 };
 
 const ENTRY: &str = r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
@@ -513,6 +513,9 @@ fn a_document_within_supplementary_data_is_judged_as_any_other() {
         (true, outer(&inner(""))),
         (false, inner(&twice)),
         (true, "<GrpHdr><x/></GrpHdr>".to_owned()),
+        (true, inner(&data(" <n/>\n"))),
+        (false, inner(&data("<n/>text"))),
+        (false, inner(&data("<n/><n/>"))),
     ] {
         let xml = outer(&held);
         let parsed = Document::parse(&xml).unwrap_or_else(|error| panic!("{error:?} {xml}"));
@@ -540,6 +543,9 @@ fn an_element_in_supplementary_data_is_of_the_built_in_type_that_it_names() {
         ("<a><b i:type='x:date'>20210729</b></a>", Some(("date", "\"20210729\""))),
         ("<a><b i:type='x:boolean'/></a>", Some(("boolean", "\"\""))),
         ("<a i:type='x:string'><b/></a>", Some(("string", "b"))),
+        ("<a i:type='x:ENTITY'>7</a>", Some(("ENTITY", "\"7\""))),
+        ("<a i:type='x:ENTITIES'>7</a>", Some(("ENTITIES", "\"7\""))),
+        ("<a i:type='x:NOTATION'>7</a>", Some(("NOTATION", "\"7\""))),
         ("<a i:type='x:string' c=''>text</a>", Some(("string", "c"))),
         ("<a i:type='x:anyType'><b/></a>", None),
         ("<a i:type='x:int' i:nil='false' i:schemaLocation='a b'>7</a>", None),
@@ -619,7 +625,20 @@ fn an_element_in_supplementary_data_is_of_the_type_of_the_message_that_it_names(
         });
         assert_eq!(why.collect::<Vec<_>>(), refused.into_iter().collect::<Vec<_>>(), "{held}: {found:?}");
     }
-    for name in [":X", "u:X", "X", "", "a b", "o:Nothing", "o:Max36Text", "x:nothing", "int", "r:int"] {
+    for name in [
+        ":X",
+        "u:X",
+        "X",
+        "",
+        "a b",
+        "o:Nothing",
+        "o:Max36Text",
+        "x:nothing",
+        "int",
+        "r:int",
+        "r:Max35Text",
+        "r:Document",
+    ] {
         let found = checked(&in_envelope(&base, &format!("<a><b i:type='{name}'>7</b></a>")));
         let expected = FindingKind::EnvelopeTypeName { found: format!("{name:?}") };
         assert_eq!(found.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>(), [expected], "{name}");
@@ -650,6 +669,30 @@ fn identifiers_in_supplementary_data_are_unique_and_known() {
         let streamed: Result<Vec<_>, _> = bankrail_camt052::EntryReader::new(xml.as_bytes(), strict).collect();
         assert_eq!(streamed.is_ok(), expected.is_empty(), "{xml}");
     }
+}
+
+/// Each takes 64 bytes of the memory that a document may take, and few documents have thousands.
+#[test]
+fn identifiers_in_supplementary_data_take_memory() {
+    let options = ReadOptions::default().limits(ReadLimits::default().memory_per_byte(0));
+    let many = |kind: &str, count: usize| -> String {
+        (0..count).map(|number| format!("<a i:type='x:{kind}'>n{number}</a>")).collect()
+    };
+    let both = |count: usize| many("ID", count / 2) + &many("IDREF", count / 2);
+    for (fit, too_many) in [(many("ID", 3_700), many("ID", 4_098)), (both(3_700), both(4_098))] {
+        assert_eq!(Document::parse_with(in_envelope(&document("", ENTRY), &fit), &options).unwrap().findings, []);
+        let refused = Document::parse_with(in_envelope(&document("", ENTRY), &too_many), &options);
+        assert!(refused.is_err() || refused.is_ok_and(|parsed| parsed.findings.len() == 1));
+    }
+}
+
+/// Supplementary data is judged within the limits that the document is read in.
+#[test]
+fn supplementary_data_is_judged_within_the_limits_of_the_reader() {
+    let attributes: String = (0..300).map(|number| format!(" a{number}=''")).collect();
+    let xml = in_envelope(&document("", ENTRY), &format!("<b{attributes}/><a i:type='x:int'>7</a>"));
+    let options = ReadOptions::default().limits(ReadLimits::default().attributes(300));
+    assert_eq!(Document::parse_with(&xml, &options).unwrap().findings, []);
 }
 
 /// A document with supplementary data: `held` in an element of another namespace, with prefixes for `xsi:type` (`i`),

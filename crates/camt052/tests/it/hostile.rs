@@ -183,6 +183,16 @@ fn documents_deep_within_supplementary_data() {
     }
 }
 
+/// They are read one within the other, so their depth is bounded however deep a document may be.
+#[test]
+fn documents_too_deep_within_supplementary_data_are_refused_under_any_limit() {
+    let xml = (0..30).fold(document("", ""), |xml, _| supplemented(&xml));
+    let options = ReadOptions::default().limits(ReadLimits::default().depth(usize::MAX));
+    let findings = read(&xml, options).unwrap().findings;
+    assert_eq!(findings.len(), 1);
+    assert!(findings[0].kind.to_string().contains("64 nested elements"), "{findings:?}");
+}
+
 /// A total is found in constant time, whatever the number of others of the same code.
 #[test]
 fn many_totals_of_one_code_and_many_entries() {
