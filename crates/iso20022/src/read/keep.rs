@@ -81,10 +81,9 @@ impl Keeper {
     /// Keeps a part at its place; returns the bytes of memory that it takes.
     pub(crate) fn keep(&mut self, part: ExtraPart, path: &Path) -> Result<usize, LimitKind> {
         let inside = path.below(self.sequence.base);
-        let after = match part {
-            ExtraPart::Attribute { .. } => None,
-            _ => path.last().and_then(|open| open.last).map(|(name, index)| ExtraStep { name: name.into(), index }),
-        };
+        // None yet where an attribute is kept.
+        let after = path.last().and_then(|open| open.last);
+        let after = after.map(|(name, index)| ExtraStep { name: name.into(), index });
         let extra = Extra { inside, after, part };
         let memory = extra.memory();
         self.hold(memory)?;

@@ -22,7 +22,6 @@ impl<T: Tokens> Events<T> {
     /// the top and whether there is text beside them.
     pub(crate) fn capture_content(&mut self, keeper: &mut Keeper) -> Result<(String, (usize, bool)), Halt> {
         let (mut xml, mut elements, mut stray) = (String::new(), 0, false);
-        let outer = self.depth;
         loop {
             let before = xml.len();
             let mut text = String::new();
@@ -32,13 +31,13 @@ impl<T: Tokens> Events<T> {
                     xml.truncate(before);
                     self.capture_to(&mut xml, keeper)?;
                 }
-                Token::End if self.depth < outer => {
+                // Elements at the top have been copied with their end tags.
+                Token::End => {
                     xml.truncate(before);
                     let held = keeper.hold(xml.len());
                     self.bounded(held)?;
                     return Ok((xml, (elements, stray)));
                 }
-                Token::End => {}
                 Token::Content => stray |= !is_blank(&text),
             }
         }
