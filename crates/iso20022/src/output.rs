@@ -382,6 +382,14 @@ mod tests {
         assert_eq!(written(true, |out| out.markup("<a b=\"\\\r\n\t\"/>")), "<a b=\\\"\\\\\\r\\n\\t\\\"/>");
     }
 
+    /// A piece, and what the element that fills it has more.
+    #[test]
+    fn the_buffer_before_a_sink_has_room_for_one_piece() {
+        let (mut text, mut sink) = (String::new(), Vec::new());
+        Output::plain(&mut text).with_sink(&mut sink).finish();
+        assert!(FULL < text.capacity() && text.capacity() < 2 * FULL, "{}", text.capacity());
+    }
+
     #[test]
     fn forbidden_characters_are_seen() {
         let mut text = String::new();

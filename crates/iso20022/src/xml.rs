@@ -95,6 +95,8 @@ mod tests {
                 ] {
                     let text = format!("{}{c}{}", "é!".repeat(place / 3), "x".repeat(length - place));
                     assert_eq!(forbidden(&text), is_found.then_some(c), "{text:?}");
+                    let text = format!("{}{c}", "x".repeat(length));
+                    assert_eq!(forbidden(&text), is_found.then_some(c), "{text:?}");
                     // Without a neighbour of another kind.
                     let text = String::from(c).repeat(length);
                     assert_eq!(forbidden(&text), (is_found && length > 0).then_some(c), "{text:?}");

@@ -370,6 +370,29 @@ fn the_fast_reader_takes_what_the_writer_writes() {
     let (read, taken, declined) = parse_counting::<Document>(&document(&ITEM.repeat(20)), &strict(), true);
     assert!(read.is_ok());
     assert_eq!((taken, declined), (22, 0), "the header, the identification and the items");
+    let full = item("<Pyr><Line>1</Line><Line>2</Line></Pyr><Note>a</Note><Note>b</Note><Note>c</Note>");
+    let (read, taken, declined) = parse_counting::<Document>(&document(&full.repeat(20)), &strict(), true);
+    assert!(read.is_ok());
+    assert_eq!((taken, declined), (22, 0), "with lists");
+}
+
+/// A list takes more memory while it grows, in both readers alike.
+#[test]
+fn both_readers_count_the_memory_of_lists() {
+    let mut outcomes = std::collections::BTreeSet::new();
+    for each in [0, 1, 3] {
+        let options = ReadOptions::default().limits(ReadLimits::default().memory_per_byte(each));
+        let mut count = 10;
+        while count < 3_000 {
+            let xml = document(&ITEM.repeat(count));
+            let (fast, ..) = parse_counting::<Document>(&xml, &options, true);
+            let (slow, ..) = parse_counting::<Document>(&xml, &options, false);
+            assert_eq!(fast.is_ok(), slow.is_ok(), "{count} items, {each} bytes each");
+            outcomes.insert(fast.is_ok());
+            count += count / 6;
+        }
+    }
+    assert_eq!(outcomes.len(), 2, "some documents are refused, some are not");
 }
 
 #[test]
