@@ -245,4 +245,22 @@ mod tests {
             }
         }
     }
+
+    /// What is read fast is not remembered, however long a document is.
+    #[test]
+    fn a_source_remembers_from_where_it_is_told_until_it_is_told_to_forget() {
+        let text = "<a><b/>text</a>";
+        let source = Decoded::new(text.as_bytes(), &crate::read::options::ReadOptions::default());
+        let mut tokens = StreamTokens::new(source);
+        assert!(tokens.next().is_ok());
+        let mark = tokens.mark();
+        tokens.remember();
+        assert!(tokens.next().is_ok());
+        assert_eq!(tokens.since(mark), Some("<b/>"));
+        assert!(tokens.next().is_ok());
+        assert_eq!(tokens.since(mark), Some("<b/>text"));
+        tokens.forget();
+        assert!(tokens.next().is_ok());
+        assert_eq!(tokens.since(mark), None);
+    }
 }
