@@ -345,4 +345,76 @@ mod tests {
             assert_eq!(plain_length(&[byte; 9]), 9, "{byte:#x}");
         }
     }
+
+    #[test]
+    fn short_lists_double_and_long_ones_grow_by_half() {
+        for (length, by) in [(0, 1), (1, 1), (2, 2), (15, 15), (16, 8), (17, 8), (40, 20)] {
+            assert_eq!(growth(length), by, "{length}");
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded_by_what_has_been_read_and_what_is_free() {
+        let mut scanner = Scanner::new("0123456789", &ReadLimits::default().memory_per_byte(3), 5);
+        scanner.hold(8);
+        scanner.hold(12);
+        assert_eq!(scanner.held(), 20);
+        for (more, left, fits) in
+            [(15, 0, true), (16, 0, false), (3, 4, true), (4, 4, false), (0, 5, true), (0, 6, false)]
+        {
+            assert_eq!(scanner.check_held(more, left).is_ok(), fits, "{more} {left}");
+        }
+        assert_eq!(scanner.elements(), Ok(0));
+        scanner.refuse();
+        assert_eq!(scanner.elements(), Err(Odd));
+        scanner.doubt(10);
+        scanner.doubt(7);
+        assert_eq!(scanner.doubts(), [0, 3]);
+    }
+
+    #[test]
+    fn gaps_are_passed_over_up_to_their_bound() {
+        let limits = ReadLimits::default().text_bytes(8);
+        for (gap, passed) in [
+            ("", true),
+            ("        ", true),
+            ("         ", false),
+            ("<!--c-->", true),
+            ("<!--cc-->", false),
+            (" <!--c--> \n<!--d-->\t", true),
+            ("<!---->", false),
+            ("<!--c-->         ", false),
+            (" <!-- --->", false),
+        ] {
+            let text = format!("{gap}<a>");
+            let mut scanner = Scanner::new(&text, &limits, 0);
+            scanner.gap();
+            assert_eq!(scanner.rest() == "<a>", passed, "{gap:?}");
+        }
+    }
+
+    #[test]
+    fn text_and_the_markup_in_it_have_the_bytes_of_their_bound() {
+        let limits = ReadLimits::default().text_bytes(20);
+        for (text, expected) in [
+            ("a&amp;b", Some("a&b")),
+            ("a\r\nb\r", Some("a\nb\n")),
+            ("a<!-- -->b", Some("ab")),
+            ("<![CDATA[&<]]>b", Some("&<b")),
+            ("12345678901234567&#9;", None),
+            ("123456789012345&#9;", Some("123456789012345\t")),
+            ("1<!-- -->23456789012", Some("123456789012")),
+            ("1<!-- -->234567890123", None),
+            ("a]]>&lt;", None),
+            ("&x;", None),
+        ] {
+            let text = format!("{text}</a>");
+            let mut scanner = Scanner::new(&text, &limits, 0);
+            assert_eq!(scanner.text_after("").ok().as_deref(), expected, "{text}");
+        }
+        for (length, fits) in [(20, true), (21, false)] {
+            let text = format!("{}</a>", "x".repeat(length));
+            assert_eq!(Scanner::new(&text, &limits, 0).plain_text().is_ok(), fits);
+        }
+    }
 }
