@@ -1,6 +1,9 @@
 //! An invented message of some ten elements, through which the engine is seen without any message of a bank.
 
-use bankrail_iso20022::{Amount, CountryCode, DateTime, Digits, Envelope, Text, choice, codes, message, record};
+use bankrail_iso20022::__private::Watch;
+use bankrail_iso20022::{
+    Amount, Bic, BrokenRule, CountryCode, DateTime, Digits, Envelope, FindingKind, Text, choice, codes, message, record,
+};
 
 codes! {
     /// Whether an amount is a credit or a debit.
@@ -21,7 +24,7 @@ record! {
     Place = "Place1" {
         /// Its name.
         name: 1..1 ~Text<10> = "Nm",
-    }
+    } => count_places
 
     /// One movement.
     Item = "Item1" {
@@ -37,7 +40,9 @@ record! {
         notes: 0..3 Text<10> = "Note",
         /// Where it was made.
         place: 0..1 Box<Place> = "Plc",
-    }
+        /// Of the payer.
+        bank: 0..1 Bic = "Bic",
+    } => notes
 
     /// The movements of one day.
     Day = "Day1" {
@@ -49,7 +54,7 @@ record! {
         items: 0..* Item = "Itm",
         /// Anything.
         data: 0..1 Envelope = "Data",
-    }
+    } => places
 
     /// Who sent the message.
     Header = "Header1" {
@@ -84,4 +89,29 @@ pub(crate) fn document(content: &str) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Document xmlns=\"urn:example:daybook\"><DayBook><Hdr>\
          <MsgId>m</MsgId></Hdr><Day><Id>d</Id>{content}</Day></DayBook></Document>"
     )
+}
+
+/// How many places the document has had so far.
+#[derive(Default)]
+struct Places(usize);
+
+fn count_places(_: &Place, by: &mut impl Watch) {
+    if let Some(memory) = by.memory() {
+        memory.get::<Places>().0 += 1;
+    }
+}
+
+/// A day has at most two places.
+fn places(_: &Day, by: &mut impl Watch) {
+    let count = by.memory().map_or(0, |memory| std::mem::take(memory.get::<Places>()).0);
+    if count > 2 {
+        by.report(FindingKind::BrokenRule(BrokenRule::new("Places", count)));
+    }
+}
+
+/// No note says that it is odd.
+fn notes(item: &Item, by: &mut impl Watch) {
+    if item.notes.iter().any(|note| note == "odd") {
+        by.report(FindingKind::BrokenRule(BrokenRule::new("Odd", "an odd note")));
+    }
 }
