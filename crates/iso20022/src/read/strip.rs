@@ -152,11 +152,19 @@ mod tests {
             "<p:a><!DOCTYPE a></p:a>",
             "<p:a>",
             "<pp:a></p:a>",
+            "<p:a></q:a>",
+            "<p:a></q:a>.......",
+            "<p:a><q:b></p:a>",
             "",
             "<",
             "</",
         ] {
             assert_eq!(strip(odd, "p:", "a", &mut plain), None, "{odd}");
+        }
+        // The name of another end tag begins alike, or its end is the text's.
+        for text in ["<p:a><p:ab>c</p:ab></p:a>", "<p:a><p:a-b></p:a-b></p:a>", "<p:a><p:ab> 1234567 </p:ab></p:a>"] {
+            assert_eq!(strip(text, "p:", "a", &mut plain), Some(text.len()), "{text}");
+            assert_eq!(plain, text.replace("p:", ""));
         }
         for odd in ["<p:a></p:a ><p:a></p:a>", "<p:a></p:a\n></p:a>", "<p:a></p:a"] {
             assert_eq!(strip(odd, "p:", "a", &mut plain), None, "{odd}");
