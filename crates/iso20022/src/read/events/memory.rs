@@ -84,3 +84,45 @@ impl<T: Tokens> Events<T> {
         self.held.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::options::ReadLimits;
+    use crate::read::tokens::TextTokens;
+
+    fn events() -> Events<TextTokens<'static>> {
+        Events::new(TextTokens::new(""), ReadLimits::default().memory_per_byte(0), "urn:x")
+    }
+
+    #[test]
+    fn a_quarter_of_a_mebibyte_is_free() {
+        let mut events = events();
+        assert_eq!((events.free(), events.held()), (262_144, 0));
+        assert!(events.hold(262_143).is_ok());
+        assert_eq!((events.free(), events.held()), (1, 262_143));
+        assert!(events.hold(1).is_ok());
+        assert_eq!(events.free(), 0);
+        assert!(events.hold(1).is_err());
+        assert_eq!(events.free(), 0);
+    }
+
+    /// It doubles while it and its double are within a quarter of that, then grows by half, and is counted twice while
+    /// it is moved.
+    #[test]
+    fn a_list_takes_the_memory_that_it_has_room_for() {
+        let mut events = events();
+        let mut items: Vec<[u8; 64]> = Vec::new();
+        let mut rooms = Vec::new();
+        while events.has_room(&items) {
+            assert!(events.make_room(&mut items).is_ok());
+            assert_eq!(events.held(), u64::try_from(items.capacity() * 64).unwrap());
+            items.push([0; 64]);
+            rooms.push(items.capacity());
+        }
+        rooms.dedup();
+        assert_eq!(rooms, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768, 1_152, 1_728]);
+        assert_eq!(items.len(), 1_728);
+        assert!(events.make_room(&mut items).is_err());
+    }
+}
