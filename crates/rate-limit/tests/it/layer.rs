@@ -161,6 +161,7 @@ async fn a_body_of_the_callers_own() {
         RefusalBody::json(format!("{{\"status\":{},\"key\":\"{key}\"}}", refusal.status().as_u16()))
     });
     let refused = World::new(Limiter::default(), options).refused().await;
+    assert_eq!(refused.header("content-type"), "application/json");
     let json = refused.json();
     assert_eq!((&json["status"], json["key"].as_str().unwrap()), (&429.into(), refused.header("x-requestkey")));
 }
