@@ -267,8 +267,10 @@ async fn a_bound_on_waiting_is_kept_in_both_directions() {
     // The guard is part of the waiting.
     let pacer = statements(Pacing::WaitUpTo(Duration::from_millis(50)), self::clock(0));
     assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(GUARD)));
-    let pacer = statements(Pacing::WaitUpTo(Duration::from_millis(50)), self::clock(3_599_900));
+    let clock = self::clock(3_599_900);
+    let pacer = statements(Pacing::WaitUpTo(Duration::from_millis(50)), clock.clone());
     assert!(matches!(pacer.acquire(1).await, Err(PaceError::Held { until, .. }) if until == at(3_600_000 + GUARD)));
+    assert_eq!(clock.now(), at(3_599_900), "it is told at once");
 }
 
 #[tokio::test(start_paused = true)]
