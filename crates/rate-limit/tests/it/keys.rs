@@ -113,6 +113,37 @@ fn a_key_follows_the_windows_that_another_brought() {
     }
 }
 
+/// Under another policy the windows that it has not are forgotten, and those that it adds start empty, also while no
+/// piece of time has ended.
+#[test]
+fn a_key_has_the_windows_of_the_policy_in_force_only() {
+    let lengths = [1_000, 60_000, 3_600_000];
+    let all = policy(Algorithm::Sliding, Counting::Admitted, &lengths.map(|length| (length, 9)));
+    for length in lengths {
+        let one = policy(Algorithm::Sliding, Counting::Admitted, &[(length, 2)]);
+        for (first, then) in [(all, one), (one, all)] {
+            // Few enough keys for one shard, so that both keys see the same turns.
+            let counters = MemoryCounters::new(Capacity::new(10, OnFull::RefuseNew));
+            let charge = |customer: &str, policy: Policy| {
+                counters.charge(&Charge::new(customer, PAYMENT, &policy, at(0), 1).unwrap()).unwrap()
+            };
+            assert!(charge("A", first).is_allowed());
+            assert!(charge("another", then).is_allowed());
+            let decision = charge("A", then);
+            let counted: Vec<_> = decision.state().counts().map(|counts| (counts.length, counts.current)).collect();
+            let expected: Vec<_> = then
+                .windows()
+                .iter()
+                .map(|window| {
+                    let is_kept = first.windows().iter().any(|other| other.length() == window.length());
+                    (u32::try_from(window.length().as_millis()).unwrap(), 1 + u32::from(is_kept))
+                })
+                .collect();
+            assert_eq!(counted, expected, "{length}");
+        }
+    }
+}
+
 #[test]
 fn customers_and_call_types_are_counted_apart() {
     let limiter = Keys::new(default_limits(PAYMENT), 1_000_000, OnFull::RefuseNew);
