@@ -146,9 +146,9 @@ impl State {
         after
     }
 
-    /// Charges a request that is allowed whatever remains of the windows, as most are. `holds` says whether an instant is
-    /// in the piece of time of the window at a place that was asked for last, if its length is this. False, and nothing is
-    /// charged, unless the windows are those counted so far and none has turned since.
+    /// Charges a request that is allowed whatever remains of the windows, as most are. `holds` says whether an instant
+    /// is in the piece of time of the window at a place that was asked for last, if its length is this. False, and
+    /// nothing is charged, unless the windows are those counted so far and none has turned since.
     #[inline]
     pub(crate) fn charge_within(&mut self, charge: &Charge<'_>, holds: impl Fn(usize, i64, u32) -> bool) -> bool {
         let (windows, cost) = (charge.policy().windows(), u64::from(charge.cost()));
