@@ -129,8 +129,6 @@ class Built:
                 self.programs.append((message["executable"], pathlib.Path(message["manifest_path"]).parent))
             if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
                 for span in filter(lambda span: span["is_primary"], message["message"]["spans"]):
-                    while span["expansion"] and not pathlib.Path(self.tree, span["file_name"]).is_file():
-                        span = span["expansion"]["span"]
                     places = [span]
                     while span["expansion"]:
                         span = span["expansion"]["span"]
