@@ -2,9 +2,8 @@
 Mutants that are compiled together: each stands in the source beside what it changes, and an environment variable
 chooses one. A mutant then costs the time of tests and not that of a compiler, and only tests that reach it are run.
 
-It says of a mutant that it is caught or that it does not compile, and nothing of the others: those that cannot be
-chosen at run time (constants, tables), those that no test catches in time, and those that only do not compile where
-they stand are to be tried one by one.
+It says nothing of those that cannot be chosen at run time (constants, tables) and of those that only do not compile
+where they stand: they are to be tried one by one.
 """
 
 import collections
@@ -36,7 +35,7 @@ Test = collections.namedtuple("Test", "program folder name seconds")
 
 
 def outcomes(tree, packages, tests, changes, environment, end=None):
-    """Yields names of changes, each with "caught" or "not viable". The tree is changed, and has to be restored."""
+    """Yields names of changes, each with what became of it. The tree is changed, and has to be restored."""
     built = Built(tree, packages, tests, environment)
     numbers = dict(enumerate(changes, 1))
     written, wrong = built.compile(numbers)
@@ -45,6 +44,8 @@ def outcomes(tree, packages, tests, changes, environment, end=None):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         reached = built.reached(pool)
         print(f"{len(written)} of {len(changes)} compiled together, {len(reached)} reached by a test", flush=True)
+        for number in written - reached.keys():
+            yield numbers[number].name, "missed"
         left = {number: reached[number] for number in sorted(reached.keys() & written)}
         # What the quick tests catch comes first, and the mutants that take the slow ones last.
         seconds = 0.05
@@ -52,9 +53,9 @@ def outcomes(tree, packages, tests, changes, environment, end=None):
             tried = lambda of: (of[0], *built.tried(*of, numbers[of[0]].file, seconds, end))
             ended = pool.map(tried, left.items())
             left = {}
-            for number, failed, tests in ended:
-                if failed:
-                    yield numbers[number].name, "caught"
+            for number, outcome, tests in ended:
+                if outcome:
+                    yield numbers[number].name, outcome
                 elif tests:
                     left[number] = tests
             seconds *= 4
@@ -171,9 +172,9 @@ class Built:
             return Test(program, folder, name, seconds), numbers
 
     def tried(self, number, tests, file, seconds, end):
-        """Whether one of the tests that take so long together fails with this mutant, and the others if none does."""
+        """What becomes of this mutant in tests that take so long together, and the other tests if they all pass."""
         if end and time.monotonic() > end:
-            return False, []
+            return None, []
         # What caught its neighbours is likely to catch it.
         tests = sorted(tests, key=lambda test: test.seconds / (1 + 5 * self.caught[file][test.name]))
         taken, programs = 0.0, collections.defaultdict(list)
@@ -185,9 +186,8 @@ class Built:
             status, output = self.run(program, folder, names, 10 + 20 * taken, BANKRAIL_MUTANT=str(number))
             self.caught[file].update(re.findall(r"^test (\S+) \.\.\. FAILED", output, re.M))
             if status != 0:
-                # One that does not end is not tried further.
-                return status is not None, []
-        return False, tests
+                return "timed out" if status is None else "caught", []
+        return None if tests else "missed", tests
 
     def run(self, program, folder, names, limit, **more):
         """The exit status, or nothing after the limit, and what was printed."""
