@@ -45,7 +45,9 @@ impl Checker {
 
     /// For the element at a path. Of the rules beyond the schema only those within it are asked.
     pub(crate) fn within(shape: &'static Shape, start: String) -> Self {
-        Self { start, memory: None, ..Self::new(shape, Asked::Everything) }
+        let mut checker = Self::new(shape, Asked::Everything);
+        (checker.start, checker.memory) = (start, None);
+        checker
     }
 
     pub(crate) fn into_findings(self) -> Vec<Finding> {

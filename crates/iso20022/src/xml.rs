@@ -76,6 +76,31 @@ pub(crate) fn is_xml_char(c: char) -> bool {
 mod tests {
     use super::*;
 
+    /// NameStartChar and NameChar of XML 1.0, fifth edition, section 2.3, without the colon.
+    #[test]
+    fn names_have_the_characters_of_the_standard() {
+        let start = "A-Z _ a-z C0-D6 D8-F6 F8-2FF 370-37D 37F-1FFF 200C-200D 2070-218F 2C00-2FEF 3001-D7FF F900-FDCF \
+                     FDF0-FFFD 10000-EFFFF";
+        let further = "- . 0-9 B7 300-36F 203F-2040";
+        let end = |text: &str| match text.chars().next() {
+            Some(c) if text.len() == 1 => u32::from(c),
+            _ => u32::from_str_radix(text, 16).unwrap(),
+        };
+        let ranges = |text: &str| -> Vec<(u32, u32)> {
+            let range = |range: &str| match range.split_once('-') {
+                Some((first, last)) if !first.is_empty() => (end(first), end(last)),
+                _ => (end(range), end(range)),
+            };
+            text.split(' ').map(range).collect()
+        };
+        let (start, further) = (ranges(start), ranges(further));
+        let is_in = |of: &[(u32, u32)], c: char| of.iter().any(|(first, last)| (*first..=*last).contains(&c.into()));
+        for c in '\0'..=char::MAX {
+            assert_eq!(starts_name(c), is_in(&start, c), "{c:?}");
+            assert_eq!(continues_name(c), is_in(&start, c) || is_in(&further, c), "{c:?}");
+        }
+    }
+
     #[test]
     fn a_forbidden_character_is_found_at_any_place() {
         for length in 0..40 {

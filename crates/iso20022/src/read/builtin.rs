@@ -57,8 +57,6 @@ impl Builtin {
             "hexBinary" => text.len().is_multiple_of(2) && text.bytes().all(|b| b.is_ascii_hexdigit()),
             "base64Binary" => is_base64(text),
             "QName" => is_qualified_name(text) && text.split_once(':').is_none_or(|(p, _)| namespaces.get(p).is_some()),
-            // They name what only a document type declaration or a schema declares.
-            "ENTITY" | "ENTITIES" | "NOTATION" => false,
             _ => is_whole_number(self.0, text),
         }
     }
@@ -118,6 +116,7 @@ fn is_whole_number(name: &str, text: &str) -> bool {
         "unsignedInt" => (0, u32::MAX.into()),
         "unsignedShort" => (0, u16::MAX.into()),
         "unsignedByte" => (0, u8::MAX.into()),
+        // ENTITY, ENTITIES and NOTATION name what only a document type declaration or a schema declares.
         _ => return false,
     };
     // A number that does not fit is beyond all bounds but the greatest and the least.

@@ -370,8 +370,9 @@ impl<T: Tokens> Cursor<T> {
     }
 
     fn found(&mut self, kind: FindingKind, path: String, position: Position) {
-        self.events.add_held(Finding::MEMORY + path.len());
-        self.findings.push(Finding { kind, path, position: Some(position) });
+        let finding = Finding { kind, path, position: Some(position) };
+        self.events.add_held(finding.memory());
+        self.findings.push(finding);
     }
 
     /// An error of the current element.

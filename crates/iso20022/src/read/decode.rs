@@ -153,12 +153,7 @@ impl<R: BufRead> Decoded<R> {
     fn read_head(&mut self) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         loop {
-            let wide =
-                if head.get(..2).is_some_and(|two| two.contains(&0) || two == [0xFF, 0xFE] || two == [0xFE, 0xFF]) {
-                    2
-                } else {
-                    1
-                };
+            let wide = if head.get(..2).is_some_and(|two| two.contains(&0)) { 2 } else { 1 };
             let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
             let decided = plain.len() >= 8 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
                 || memchr::memmem::find(&plain, b"?>").is_some()

@@ -166,6 +166,17 @@ mod tests {
             assert_eq!(strip(text, "p:", "a", &mut plain), Some(text.len()), "{text}");
             assert_eq!(plain, text.replace("p:", ""));
         }
+        // The next tag is at any place of the words that are copied, or after them.
+        for length in 0..20 {
+            let text = format!("<p:a>{}</p:a>", "x".repeat(length));
+            assert_eq!(strip(&text, "p:", "a", &mut plain), Some(text.len()), "{text}");
+            assert_eq!(plain, text.replace("p:", ""));
+        }
+        for section in ["<![CDATA[<]]>", "<![CDATA[x<b]]>", "<![CDATA[]]>", "<!--<b-->"] {
+            let text = format!("<p:a>{section}</p:a>");
+            assert_eq!(strip(&text, "p:", "a", &mut plain), Some(text.len()), "{text}");
+            assert_eq!(plain, format!("<a>{section}</a>"));
+        }
         for odd in ["<p:a></p:a ><p:a></p:a>", "<p:a></p:a\n></p:a>", "<p:a></p:a"] {
             assert_eq!(strip(odd, "p:", "a", &mut plain), None, "{odd}");
         }

@@ -142,6 +142,9 @@ fn the_parts_of_a_time_are_those_that_it_is_written_with() {
         assert_eq!(at.offset(), at.date().offset());
         assert_eq!(at.offset().is_some(), text.len() > 19 && !text.ends_with("03"));
     }
+    for other in ["24:00:00.01", "24:00:00.0000000001Z", "24:00:01", "24:01:00", "25:00:00", "23:60:00", "23:59:60"] {
+        assert!(DateTime::parse(&format!("2021-07-29T{other}")).is_err(), "{other}");
+    }
     let plus_two = time::UtcOffset::from_hms(2, 0, 0).unwrap();
     let here = DateTime::parse("2021-07-29T10:00:00").unwrap();
     assert_eq!(here.to_time(utc).unwrap() - here.to_time(plus_two).unwrap(), time::Duration::hours(2));

@@ -115,6 +115,16 @@ fn tolerant_reading_keeps_what_the_schema_refuses_and_reports_it() {
 }
 
 #[test]
+fn a_choice_of_something_else_is_kept() {
+    let xml = document(&item("<Pyr><Own>a</Own></Pyr>"));
+    let at = "/Document/DayBook/Day[1]/Itm[1]/Pyr";
+    assert_eq!(found(&xml), [format!("UnknownElement {at}/Own"), format!("Missing {at}")]);
+    let document = Document::parse(&xml).unwrap().document;
+    assert_eq!(document.days[0].items[0].payer, Some(Payer::Unknown));
+    assert_eq!(document.to_xml_with(&WriteOptions::default().incomplete(true)).unwrap(), xml);
+}
+
+#[test]
 fn what_no_model_can_hold_is_an_error_with_its_place() {
     for (xml, at, path, expected) in [
         (document(&ITEM.replace("5.00", "five")), "<Amt", "/Document/DayBook/Day[1]/Itm[1]/Amt", "found \"five\""),
@@ -300,6 +310,35 @@ fn limits_refuse_in_both_readers() {
         Document::parse_with(document(&item(&"<Xtra/>".repeat(5))), &ReadOptions::default().limits(limits.findings(2)));
     let parsed = parsed.unwrap();
     assert_eq!((parsed.findings.len(), parsed.further_findings.of("UnknownElement")), (2, 3));
+}
+
+/// What is handed out with the start of a group is handed out again at its end.
+#[test]
+fn a_stream_takes_the_memory_of_a_group_twice() {
+    let many = "<Xtra>a</Xtra>".repeat(600);
+    let xml = document(&format!("{many}{ITEM}"));
+    let options = ReadOptions::default().limits(ReadLimits::default().memory_per_byte(0).findings(1));
+    assert!(read(&xml, &options).is_ok());
+    let streamed: Result<Vec<_>, ReadError> = ItemReader::new(xml.as_bytes(), options).collect();
+    let error = streamed.unwrap_err();
+    assert!(matches!(error.kind(), ReadErrorKind::Limit { limit: LimitKind::Memory, .. }), "{error}");
+}
+
+#[test]
+fn what_stands_in_the_documentation_is_the_default() {
+    let (options, limits) = (ReadOptions::default(), ReadLimits::default());
+    assert!(options.deny_findings(true).denies_findings() && !options.denies_findings());
+    let documented = limits
+        .document_bytes(4 * 1024 * 1024 * 1024)
+        .depth(64)
+        .entry_elements(1_000_000)
+        .text_bytes(1024 * 1024)
+        .token_bytes(4 * 1024 * 1024)
+        .kept_bytes(64 * 1024 * 1024)
+        .memory_per_byte(16)
+        .attributes(256)
+        .findings(100);
+    assert_eq!(limits, documented);
 }
 
 #[test]

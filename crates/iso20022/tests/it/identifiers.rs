@@ -1,6 +1,8 @@
 //! Identifiers and their check digits.
 
-use bankrail_iso20022::{Bic, CountryCode, CurrencyCode, Digits, Iban, Isin, PhoneNumber, SignedDays, Text};
+use bankrail_iso20022::{
+    AlphaNumeric4, Bic, CountryCode, CurrencyCode, Digits, Iban, Isin, LanguageCode, PhoneNumber, SignedDays, Text,
+};
 
 #[test]
 fn patterns_are_those_of_the_schema() {
@@ -29,6 +31,45 @@ fn patterns_are_those_of_the_schema() {
     }
     assert!(Isin::new("US0378331005").has_valid_check_digit());
     assert!(!Isin::new("US0378331006").has_valid_check_digit());
+}
+
+/// Of texts of any length around the right one, and with any one character in any place.
+#[test]
+fn patterns_are_those_of_the_schema_to_the_letter() {
+    type Judge = fn(&str) -> bool;
+    let types: [(&str, Judge, &[&str]); 8] = [
+        ("[A-Z]{2,2}[0-9]{2,2}[a-zA-Z0-9]{1,30}", |text| Iban::new(text).is_valid(), &["DE89370400440532013000"]),
+        ("[A-Z]{6,6}[A-Z2-9][A-NP-Z0-9]([A-Z0-9]{3,3}){0,1}", |text| Bic::new(text).is_valid(), &["DEUTDEFF500"]),
+        ("[A-Z]{3,3}", |text| CurrencyCode::new(text).is_valid(), &["AUD"]),
+        ("[A-Z]{2,2}", |text| CountryCode::new(text).is_valid(), &["AU"]),
+        ("[a-z]{2,2}", |text| LanguageCode::new(text).is_valid(), &["en"]),
+        ("[A-Z]{2,2}[A-Z0-9]{9,9}[0-9]{1,1}", |text| Isin::new(text).is_valid(), &["US0378331005"]),
+        (r"\+[0-9]{1,3}-[0-9()+\-]{1,30}", |text| PhoneNumber::new(text).is_valid(), &["+61-(4)+00-123456", "+613-4"]),
+        ("[a-zA-Z0-9]{4}", |text| AlphaNumeric4::new(text).is_valid(), &["aZ09"]),
+    ];
+    let others: Vec<String> =
+        (0..=0x7f_u8).map(|b| char::from(b).to_string()).chain(["\u{e9}".to_owned(), "\u{661}".to_owned()]).collect();
+    for (pattern, is_valid, texts) in types {
+        let expected = regex::Regex::new(&format!("^(?:{pattern})$")).unwrap();
+        let mut valid = [0, 0];
+        for text in texts {
+            let long = text.chars().chain(std::iter::repeat(text.chars().last().unwrap()));
+            for length in 0..=text.len() + 40 {
+                let text: String = long.clone().take(length).collect();
+                let places = [0, length / 2, length].into_iter().chain(0..length.min(14));
+                let changed = places.flat_map(|at| {
+                    let (before, after) = text.split_at(at);
+                    let after = after.get(1..).unwrap_or_default();
+                    others.iter().map(move |other| format!("{before}{other}{after}"))
+                });
+                for text in changed.chain([text.clone()]) {
+                    assert_eq!(is_valid(&text), expected.is_match(&text), "{text:?} {pattern}");
+                    valid[usize::from(is_valid(&text))] += 1;
+                }
+            }
+        }
+        assert!(valid.iter().all(|count| *count > 10), "{valid:?} {pattern}");
+    }
 }
 
 /// Check digits are wrong as soon as one character is another.

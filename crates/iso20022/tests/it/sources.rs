@@ -117,6 +117,35 @@ fn a_mark_counts_more_than_a_declaration() {
 }
 
 #[test]
+fn an_encoding_of_single_bytes_has_several_names() {
+    for (names, byte, expected) in [
+        ("ISO-8859-1 ISO_8859-1 latin1", 0xA4, '\u{a4}'),
+        ("ISO-8859-2 ISO_8859-2 latin2", 0xB3, '\u{142}'),
+        ("ISO-8859-15 ISO_8859-15 Latin-9", 0xA4, '\u{20ac}'),
+        ("windows-1250 cp1250", 0x9C, '\u{15b}'),
+        ("windows-1251 cp1251", 0xC6, '\u{416}'),
+        ("windows-1252 cp1252", 0x80, '\u{20ac}'),
+        ("windows-1253 cp1253", 0xD9, '\u{3a9}'),
+        ("windows-1254 cp1254", 0xFE, '\u{15f}'),
+        ("windows-1255 cp1255", 0xE0, '\u{5d0}'),
+        ("windows-1256 cp1256", 0xC8, '\u{628}'),
+        ("windows-1257 cp1257", 0xE0, '\u{105}'),
+        ("windows-1258 cp1258", 0xD0, '\u{110}'),
+    ] {
+        for name in names.split(' ') {
+            let mut bytes = declared(name, 60, &item("<Note>n~</Note>")).into_bytes();
+            *bytes.iter_mut().find(|b| **b == b'~').unwrap() = byte;
+            assert_eq!(read(&bytes, strict()).unwrap(), format!("n{expected}"), "{name}");
+            let other = String::from_utf8_lossy(&bytes).replace(name, &format!("{name}0"));
+            assert!(matches!(
+                read(other.as_bytes(), strict()).unwrap_err().kind(),
+                ReadErrorKind::UnsupportedEncoding { .. }
+            ));
+        }
+    }
+}
+
+#[test]
 fn ascii_has_bytes_below_128_only() {
     for name in ["US-ASCII", "ascii"] {
         let plain = declared(name, 60, &item("<Note>n\u{7f}</Note>"));

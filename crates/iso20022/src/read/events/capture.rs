@@ -179,3 +179,29 @@ fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
         Some(name.trim_start_matches(|c| !starts_name(c)))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_is_one_element_or_it_is_not() {
+        for one in ["<a/>", "<a></a>", "<a>t<b/>u<b><c/>&amp;</b></a>", " <a/>\n", "<!-- t --><a>t</a><?p i?>"] {
+            assert!(is_one_element(one), "{one}");
+        }
+        for other in ["", "t", "<!-- t -->", "<a>", "</a>", "<a/>t", "t<a/>", "<a/><b/>", "<a></a><b></b>", "<a/><b>"] {
+            assert!(!is_one_element(other), "{other}");
+        }
+        for malformed in ["<a><b></a>", "<a>&unknown;</a>", "<a/><!-- -- -->", "<a>]]></a>"] {
+            assert!(!is_one_element(malformed), "{malformed}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_prefix_is_found() {
+        let found = |xml| prefixes(xml).collect::<Vec<_>>();
+        assert_eq!(found("<p:a b='q:c'>d:e</p:a>"), ["p", "q", "d", "p"]);
+        assert_eq!(found("\u{e9}-1.b:c 1x:y ::z"), ["\u{e9}-1.b", "x", "", ""]);
+        assert_eq!(found("no colon"), [""; 0]);
+    }
+}
