@@ -91,3 +91,25 @@ impl<T: Tokens> Events<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::decode::Decoded;
+    use crate::read::options::{ReadLimits, ReadOptions};
+    use crate::read::tokens::StreamTokens;
+
+    #[test]
+    fn the_end_of_an_element_is_looked_for_in_64_kib() {
+        let tag = crate::__tag!("Itm");
+        for (content, comes) in [(20, true), (40_000, true), (60_000, true), (120_000, false), (400_000, false)] {
+            let xml = format!("<Itm>{}</Itm>", "a".repeat(content));
+            let tokens = StreamTokens::new(Decoded::new(xml.as_bytes(), &ReadOptions::default()));
+            let mut events = Events::new(tokens, ReadLimits::default(), "urn:x");
+            assert!(events.tokens.more());
+            assert_eq!(events.end_comes(tag, 0, 0), comes, "{content}");
+            // Read in pieces of 32 KiB.
+            assert!(events.ahead().len() < 96 * 1024, "{}", events.ahead().len());
+        }
+    }
+}
