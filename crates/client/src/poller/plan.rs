@@ -79,3 +79,16 @@ pub(super) fn longest_wait(accounts: usize, calls_an_hour: usize) -> Duration {
 fn hours(count: usize) -> Duration {
     HOUR.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many accounts as calls of half an hour are polled once an hour, so that the last hours' calls are kept.
+    #[test]
+    fn an_account_waits_as_long_as_calls_are_kept() {
+        for (accounts, calls, expected) in [(0, 25, 0), (12, 25, 0), (13, 26, 3), (25, 25, 3), (26, 25, 4), (1, 0, 3)] {
+            assert_eq!(longest_wait(accounts, calls), hours(expected), "{accounts} {calls}");
+        }
+    }
+}

@@ -64,20 +64,21 @@ mod tests {
 
     #[test]
     fn a_form_is_that_of_the_headers() {
-        for (content_type, encoding, expected) in [
-            ("application/json", None, AnswerForm::Json),
-            ("application/problem+json; charset=utf-8", None, AnswerForm::Json),
-            ("application/json", Some("identity"), AnswerForm::Json),
-            ("application/json", Some("gzip"), AnswerForm::Compressed),
-            ("Text/HTML; charset=utf-8", None, AnswerForm::Html),
-            ("text/html", Some("br"), AnswerForm::Compressed),
-            ("text/plain", None, AnswerForm::Other),
-            ("", None, AnswerForm::Other),
+        for (content_type, encoding, expected, named) in [
+            ("application/json", None, AnswerForm::Json, "JSON"),
+            ("application/problem+json; charset=utf-8", None, AnswerForm::Json, "JSON"),
+            ("application/json", Some("identity"), AnswerForm::Json, "JSON"),
+            ("application/json", Some("gzip"), AnswerForm::Compressed, "compressed"),
+            ("Text/HTML; charset=utf-8", None, AnswerForm::Html, "HTML"),
+            ("text/html", Some("br"), AnswerForm::Compressed, "compressed"),
+            ("text/plain", None, AnswerForm::Other, "not JSON"),
+            ("", None, AnswerForm::Other, "not JSON"),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, content_type.parse().unwrap());
             headers.extend(encoding.map(|encoding: &str| (CONTENT_ENCODING, encoding.parse().unwrap())));
             assert_eq!(AnswerForm::of(&headers), expected, "{content_type} {encoding:?}");
+            assert_eq!(expected.to_string(), named);
         }
     }
 }

@@ -66,7 +66,21 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
 
     let text = log.text();
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("bankrail_client")).collect();
-    for wanted in ["code=EC20001", "error=reply", "error=payload", "error=refused", "status=404"] {
+    for wanted in [
+        "code=EC20001",
+        "error=reply",
+        "error=payload",
+        "error=refused",
+        "status=404",
+        "the answer is JSON, but not the service's",
+        "the answer is no acceptable JSON",
+        "the document is unreadable",
+        "the statement is of another account",
+        "the answer has findings, which were denied",
+        "the token type is not Bearer",
+        "a member of the token response is malformed",
+        "show the service this error with its request key",
+    ] {
         assert!(lines.iter().any(|line| line.contains(wanted)), "{wanted} in {text}");
     }
     for secret in [MARK, API_KEY, &token_text(1), "eyJ", "012003123456789", "012003111111111"] {

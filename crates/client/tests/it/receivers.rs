@@ -170,7 +170,7 @@ async fn customers_that_share_an_inbox_are_told_apart() {
 #[tokio::test]
 async fn the_api_key_comes_first() {
     let inbox = Arc::new(MemoryStore::new().inbox());
-    let receivers = receivers_with(inbox.clone(), options().also_api_key("their-new-key"));
+    let receivers = receivers_with(inbox.clone(), options().also_api_key("their-new-key").also_api_key("our-key"));
     let kind = MessageKind::Query;
     let with = |keys: &[&str]| {
         let mut request = delivery(kind, "not even JSON");
@@ -270,6 +270,7 @@ async fn a_message_that_may_have_been_forgotten_is_too_old() {
         (options().retention(30 * day), Some(30 * day)),
         (options().retention(30 * day).max_age(Some(day)), Some(day)),
         (options().max_age(Some(day)), Some(day)),
+        (options().retention(day).max_age(Some(day)), Some(day)),
         (options().retention(30 * day).max_age(None), None),
         (options(), None),
     ] {

@@ -1,7 +1,7 @@
 use crate::provider::{ACCOUNT, API_KEY, Provider, Reply, document, request, request_key, start, token_text};
 use crate::tokens::chain;
-use bankrail_client::{AnswerForm, ExchangeError, Pacing, StatementError, TokenError};
-use bankrail_rate_limit::{MemoryCounters, Policy};
+use bankrail_client::{AnswerForm, ExchangeError, Pacing, PageSource, StatementError, TokenError};
+use bankrail_rate_limit::{Algorithm, Counting, MemoryCounters, Policy, Window};
 use bankrail_statement::{AccountId, ErrorCode, Page, ReplyError, ReplyFinding, StatementRequest, StatementResponse};
 use bankrail_values::{Clock, ManualClock};
 use std::sync::Arc;
@@ -107,6 +107,7 @@ async fn no_token_no_call() {
     provider.tokens([Reply::new(400, r#"{"error":"invalid_scope"}"#)]);
     let error = client.statements().page(&request()).await.unwrap_err();
     assert!(matches!(&error, StatementError::Token(TokenError::Refused { status: 400, .. })), "{error:?}");
+    assert_eq!(error.status(), None, "the status is that of another endpoint");
     assert_eq!(provider.statement_calls().len(), 0);
 }
 
@@ -170,6 +171,22 @@ async fn limits_can_be_others_and_counters_can_be_shared() {
 }
 
 #[tokio::test]
+async fn a_poller_is_told_the_calls_of_an_hour() {
+    let (provider, client, clock) = Provider::client().await;
+    assert_eq!(client.statements().calls_an_hour(), Some(25));
+    let windows = |windows: &[(u64, u32)]| {
+        let window = |(minutes, limit): &(u64, u32)| Window::new(Duration::from_secs(60 * minutes), *limit).unwrap();
+        let windows: Vec<_> = windows.iter().map(window).collect();
+        let policy = Policy::new(Algorithm::Sliding, Counting::Admitted, &windows).unwrap();
+        provider.client_with(provider.options(&clock).statement_limits(policy)).statements().calls_an_hour()
+    };
+    assert_eq!(windows(&[(1, 2), (120, 100)]), Some(50));
+    assert_eq!(windows(&[(1, 2)]), Some(120));
+    let free = provider.client_with(provider.options(&clock).statement_limits(Policy::unlimited()));
+    assert_eq!(free.statements().calls_an_hour(), None);
+}
+
+#[tokio::test]
 async fn each_account_has_the_limit_for_itself_where_the_service_counts_so() {
     let (provider, _, clock) = Provider::client().await;
     provider
@@ -228,10 +245,13 @@ async fn odd_answers() {
                 && !error.is_retryable()
         }),
         ("HTML with 503", Reply::new(503, "<html>").header("content-type", "text/html"), |error| {
-            matches!(error, StatementError::Unexpected { status: 503, .. }) && error.is_retryable()
+            matches!(error, StatementError::Unexpected { status: 503, .. })
+                && error.is_retryable()
+                && error.advice() == "try again later; the fault is the service's"
         }),
         ("a redirect", Reply::new(307, "").header("location", "https://example.com/"), |error| {
             matches!(error, StatementError::Unexpected { status: 307, .. })
+                && error.advice() == "check the address of the service, and what stands between here and there"
         }),
         ("JSON that is none", Reply::new(200, "{"), |error| {
             matches!(error, StatementError::Reply { source: ReplyError::Json(_), .. })
@@ -249,9 +269,17 @@ async fn odd_answers() {
         ),
         ("more than allowed", Reply::new(200, vec![b' '; 100_001]), |error| {
             matches!(error, StatementError::Transport(ExchangeError::TooLarge { limit: 100_000, .. }))
+                && error.status() == Some(200)
+                && !error.is_retryable()
+        }),
+        ("a refused request", Reply::new(400, NOT_FOUND.replace("EC20001", "EC42001")), |error| {
+            error.code() == Some(&ErrorCode::VALIDATION)
+                && error.advice() == "show the service this error with its request key"
         }),
         ("an internal error", Reply::new(200, NOT_FOUND.replace("EC20001", "EC20005")), |error| {
-            matches!(error, StatementError::Service { status: 200, .. }) && error.is_retryable()
+            matches!(error, StatementError::Service { status: 200, .. })
+                && error.is_retryable()
+                && error.advice() == "try again later; the fault is the service's"
         }),
         ("a gateway's error", Reply::new(400, r#"{"error":{"statusCode":"EC000_003","title":"bad"}}"#), |error| {
             // Without a request key in the body, that of the header is used.
