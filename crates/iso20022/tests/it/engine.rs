@@ -4,8 +4,8 @@
 use crate::day_book::{Day, Direction, Document, ITEM, Item, ItemReader, Payer, Place, StreamItem, document};
 use bankrail_iso20022::__private::parse_counting;
 use bankrail_iso20022::{
-    Amount, ExtraPart, Extras, FindingKind, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
-    WriteError, WriteOptions,
+    Amount, Envelope, ExtraPart, Extras, FindingKind, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits,
+    ReadOptions, Text, WriteError, WriteOptions,
 };
 use bankrail_values::{Currency, Decimal};
 
@@ -112,6 +112,18 @@ fn tolerant_reading_keeps_what_the_schema_refuses_and_reports_it() {
     }
     let headless = document(ITEM).replace("<Hdr><MsgId>m</MsgId></Hdr>", "");
     assert_eq!(found(&headless), ["Missing /Document/DayBook"]);
+}
+
+/// No document can hold the identification, so that the model alone is judged.
+#[test]
+fn an_envelope_is_judged_without_a_document() {
+    let mut document = Document::parse(document("")).unwrap().document;
+    document.days[0].id = Text::new("\0");
+    for (markup, expected) in [("<a/>", false), ("<a/><b/>", true), ("", true), ("<a>", true)] {
+        document.days[0].data = Some(Envelope::from_unchecked_xml(markup));
+        let found: Vec<_> = document.check().into_iter().map(|finding| finding.kind.name()).collect();
+        assert_eq!(found, if expected { vec!["Character", "Envelope"] } else { vec!["Character"] }, "{markup}");
+    }
 }
 
 #[test]
