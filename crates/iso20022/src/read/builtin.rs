@@ -179,7 +179,7 @@ mod tests {
         let namespaces = Namespaces::new("urn:a");
         for (names, good, bad) in [
             ("string normalizedString token anySimpleType anyURI", "|a b| ", "~"),
-            ("language", "en|en-AU|x-klingon-1", "|e1|en-|abcdefghi|1a"),
+            ("language", "en|en-AU|x-klingon-1|abcdefgh|a-abcdefg8", "|e1|en-|abcdefghi|1a"),
             ("NMTOKEN", "a|-1:x| a ", "|a b|a/b"),
             ("NMTOKENS", "a b| -1  x", "| |a /"),
             ("Name", "a:b:c|_x|:a", "|1a|-a|a b"),

@@ -65,6 +65,24 @@ fn a_document_becomes_the_model_and_the_same_document_again() {
 }
 
 #[test]
+fn characters_are_escaped_where_they_have_a_meaning() {
+    let mut document = Document::parse(document(&item("<Note>~</Note>"))).unwrap().document;
+    for c in (' '..='\u{ff}').chain(['\t', '\n', '\u{2028}', '\u{d7ff}', '\u{e000}', '\u{fffd}', '\u{1f44d}']) {
+        for text in [format!("{c}"), format!("a{c}"), format!("abcdefgh{c}"), format!("{c}{c}bcdefgh")] {
+            document.days[0].items[0].notes[0] = Text::new(&text);
+            let written = document.to_xml().unwrap();
+            let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            assert!(written.contains(&format!("<Note>{escaped}</Note>")), "{text:?} {written}");
+            assert_eq!(Document::parse(&written).unwrap().document, document, "{text:?}");
+            let mut json = String::new();
+            document.write_json_string(&mut json).unwrap();
+            let quoted = written.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+            assert_eq!(json, format!("\"{quoted}\""), "{text:?}");
+        }
+    }
+}
+
+#[test]
 fn tolerant_reading_keeps_what_the_schema_refuses_and_reports_it() {
     let at = "/Document/DayBook/Day[1]/Itm[1]";
     for (content, expected) in [
