@@ -1,7 +1,7 @@
 //! Numbers within the schema's digits.
 
 use crate::day_book::Place;
-use bankrail_iso20022::__private::{Node, Simple, is_field_type};
+use bankrail_iso20022::__private::{Node, Output, Simple, is_field_type};
 use bankrail_iso20022::{Amount, ImpliedAmount, NonNegativeDecimal, Number, PlainDecimal, Rate, Text, WholeNumber};
 use bankrail_values::{Currency, Decimal, Money};
 
@@ -72,6 +72,28 @@ fn zeros_at_the_end_are_kept_up_to_28_digits() {
         assert!(text.trim_start_matches('0').starts_with(number.to_string().trim_start_matches('0')), "{text}");
         assert_eq!(format!("{number:?}"), number.to_string());
     }
+}
+
+#[test]
+fn a_decimal_is_written_with_its_sign_and_its_places() {
+    let mantissas =
+        [0, 1, 9, 10, 99, 100, 123_456_789, i128::from(u64::MAX), i128::from(u64::MAX) + 1, 10_i128.pow(27)];
+    for mantissa in mantissas.into_iter().flat_map(|mantissa| [mantissa, -mantissa]) {
+        for scale in 0..=28 {
+            let value = Decimal::try_from_i128_with_scale(mantissa, scale).unwrap();
+            let mut written = String::new();
+            Output::plain(&mut written).decimal(value);
+            let digits = format!("{:0>width$}", mantissa.unsigned_abs(), width = scale as usize + 1);
+            let (whole, places) = digits.split_at(digits.len() - scale as usize);
+            let (sign, point) = (if mantissa < 0 { "-" } else { "" }, if scale > 0 { "." } else { "" });
+            assert_eq!(written, format!("{sign}{whole}{point}{places}"));
+        }
+    }
+    let mut written = String::new();
+    let mut zero = Decimal::ZERO;
+    zero.set_sign_negative(true);
+    Output::plain(&mut written).decimal(zero);
+    assert_eq!(written, "0");
 }
 
 #[test]
