@@ -264,3 +264,15 @@ pub(crate) fn fault_kind(fault: Fault, found: &str) -> FindingKind {
         Fault::Code { known } => FindingKind::UnknownCode { found: excerpt(found), known },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_takes_the_memory_of_its_path_too() {
+        let kind = FindingKind::Envelope;
+        assert!(size_of::<Finding>() * 2 <= 512);
+        assert_eq!(Finding { kind, path: "/a/b".to_owned(), position: None }.memory(), 516);
+    }
+}

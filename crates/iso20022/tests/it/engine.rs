@@ -342,17 +342,22 @@ fn limits_refuse_in_both_readers() {
     assert_eq!((parsed.findings.len(), parsed.further_findings.of("UnknownElement")), (2, 3));
 }
 
-/// A start tag, too, before the elements in it are read ahead.
+/// Also one after which elements are read ahead.
 #[test]
 fn each_token_is_bounded() {
     let options = ReadOptions::default().limits(ReadLimits::default().token_bytes(100));
     for (long, fits) in [(80, true), (100, false)] {
-        let xml = document(ITEM).replace("<Itm>", &format!("<Itm a=\"{}\">", "x".repeat(long)));
-        match read(&xml, &options) {
-            Ok(_) => assert!(fits, "{long}"),
-            Err(error) => {
-                assert!(matches!(error.kind(), ReadErrorKind::Limit { limit: LimitKind::TokenBytes, .. }), "{error}");
-                assert!(!fits, "{long}");
+        for token in [
+            document(ITEM).replace("<Itm>", &format!("<Itm a=\"{}\">", "x".repeat(long))),
+            document(&item(&format!("<Xtra></Xtra{}><Note>a</Note>", " ".repeat(long)))),
+            document(&item(&format!("<!--{}--><Note>a</Note>", "x".repeat(long)))),
+        ] {
+            match read(&token, &options) {
+                Ok(_) => assert!(fits, "{token}"),
+                Err(error) => {
+                    let expected = matches!(error.kind(), ReadErrorKind::Limit { limit: LimitKind::TokenBytes, .. });
+                    assert!(expected && !fits, "{token}: {error}");
+                }
             }
         }
     }
