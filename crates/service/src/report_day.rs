@@ -91,3 +91,24 @@ pub struct BookingDayError {
     /// The day of a report made now.
     pub report_day: Date,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_values::ManualClock;
+
+    #[test]
+    fn a_booking_of_another_day_is_refused_if_the_policy_says_so() {
+        let noon = Timestamp::parse("2026-11-21T12:00:00.000Z").unwrap();
+        let [yesterday, today] = ["2026-11-20", "2026-11-21"].map(|day| day.parse::<Date>().unwrap());
+        for policy in [BookingDayPolicy::Warn, BookingDayPolicy::Refuse, BookingDayPolicy::Accept] {
+            let day = ReportDay::new(Arc::new(ManualClock::new(noon)), ReportTimeZone::default(), policy);
+            assert_eq!(day.today(), today);
+            assert_eq!(day.check(today), Ok(()));
+            let refused = Err(BookingDayError { booking_day: yesterday, report_day: today });
+            assert_eq!(day.check(yesterday), if policy == BookingDayPolicy::Refuse { refused } else { Ok(()) });
+            let warned = (policy == BookingDayPolicy::Warn).then_some((yesterday, today));
+            assert_eq!(*day.warned.lock().unwrap(), warned, "{policy:?}");
+        }
+    }
+}

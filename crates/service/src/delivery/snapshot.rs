@@ -106,3 +106,25 @@ impl DispatcherSnapshot {
         u64::try_from(self.endpoints.iter().filter(|endpoint| counts(endpoint)).count()).unwrap_or(u64::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_circuit_is_closed_open_resting_or_on_trial() {
+        let now = Timestamp::parse("2026-11-21T12:00:00.000Z").unwrap();
+        let later = now.saturating_add(Duration::from_secs(1));
+        let of = |openings, open_until, rests_until| {
+            let mut circuit = Circuit::default();
+            (circuit.openings, circuit.open_until, circuit.rests_until) = (openings, open_until, rests_until);
+            CircuitState::of(Some(&circuit), 2, now)
+        };
+        assert_eq!(CircuitState::of(None, 2, now), CircuitState::Closed { failures: 2 });
+        assert_eq!(of(0, None, None), CircuitState::Closed { failures: 2 });
+        assert_eq!(of(0, None, Some(now)), CircuitState::Closed { failures: 2 });
+        assert_eq!(of(1, Some(later), Some(later)), CircuitState::Open { until: later });
+        assert_eq!(of(0, None, Some(later)), CircuitState::Resting { until: later });
+        assert_eq!(of(1, Some(now), None), CircuitState::Trial);
+    }
+}

@@ -6,7 +6,6 @@ use bankrail_camt052::{BuildError, CreationTime, Entry, ReportBuilder, ReportIds
 use bankrail_statement::{AccountKind, StatementResponse, apply_narrative};
 use bankrail_values::{Money, SimpleUuid, Timestamp};
 use bytes::Bytes;
-use std::fmt;
 use uuid::Uuid;
 
 /// An estimate of an entry's length in bytes, so that the body is seldom reallocated.
@@ -34,18 +33,20 @@ impl PageError {
     pub(crate) fn place(&self) -> String {
         match self {
             Self::TooManyEntries { .. } | Self::NoProgress | Self::NothingBeforeMore | Self::Entry => self.to_string(),
-            Self::Build(BuildError::Invalid { path, kind }) => format!("{self}: {path}: {}", variant(kind)),
+            Self::Build(BuildError::Invalid { path, kind }) => format!("{self}: {path}: {}", kind.name()),
             Self::Build(error) => format!("{self}: {}", variant(error)),
             Self::Write(WriteError::Invalid { finding }) => {
-                format!("{self}: {}: {}", finding.path, variant(&finding.kind))
+                format!("{self}: {}: {}", finding.path, finding.kind.name())
             }
-            Self::Write(error) => format!("{self}: {}", variant(error)),
+            Self::Write(WriteError::Character { .. }) => format!("{self}: a character that XML cannot carry"),
+            Self::Write(WriteError::Unfaithful { .. }) => format!("{self}: a part that would be read otherwise"),
+            Self::Write(_) => self.to_string(),
         }
     }
 }
 
 /// The name of an error's variant, without its fields.
-fn variant(error: &impl fmt::Debug) -> String {
+fn variant(error: &BuildError) -> String {
     format!("{error:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
 }
 
@@ -90,4 +91,30 @@ fn shown(entry: LedgerEntry, account: AccountKind, narrative: bool) -> Entry {
     let LedgerEntry { mut entry, channel } = entry;
     apply_narrative(&mut entry, channel, account, narrative);
     entry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankrail_values::Currency;
+
+    #[test]
+    fn a_log_names_the_kind_of_an_error_and_no_text_of_the_ledger() {
+        let other = BuildError::Currency { account: Currency::AUD, found: "MARK".to_owned() };
+        for (error, expected) in [
+            (PageError::Entry, "expected an element Ntry where the ledger has written one, found another text"),
+            (other.into(), "the report cannot be built: Currency"),
+            (
+                WriteError::Character { found: '\0' }.into(),
+                "the report cannot be written: a character that XML cannot carry",
+            ),
+            (
+                WriteError::Unfaithful { why: None }.into(),
+                "the report cannot be written: a part that would be read otherwise",
+            ),
+        ] {
+            let error: PageError = error;
+            assert_eq!(error.place(), expected);
+        }
+    }
 }
