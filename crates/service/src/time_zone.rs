@@ -110,6 +110,8 @@ mod tests {
     fn an_offset_that_no_report_can_state_is_utc() {
         // Before 1895 Sydney kept the mean time of its own meridian, with seconds.
         assert_eq!(local("Australia/Sydney", "1890-01-01T00:00:00.000Z"), "1890-01-01T00:00:00.000+00:00");
+        let zone = ReportTimeZone::named("Australia/Sydney".to_owned());
+        assert_eq!(zone.local("1890-01-01T00:00:00.000Z".parse().unwrap()).offset(), time::UtcOffset::UTC);
     }
 
     #[test]
