@@ -48,8 +48,9 @@ async fn a_conflict_goes_to_its_handler_and_never_to_the_ordinary_one() {
     let seen = Seen::default();
     let conflicts = seen.clone();
     let handlers = ordinary(&seen).on_conflict(move |received: Delivery<Conflict>| {
-        let shown = format!("{received:?}");
+        let shown = format!("{received:?} {:?}", received.message);
         assert!(!shown.contains("SECRET") && !shown.contains("ACSC"), "{shown}");
+        assert!(shown.contains("Conflict { kind: PaymentOutcome, with: EntryId("), "{shown}");
         let Conflict { message, with, .. } = received.message;
         push(&conflicts, format!("{} {} against {with}", message.kind().as_str(), received.id));
         async { Ok(()) }

@@ -354,3 +354,8 @@ async fn ten_restarts_over_one_file_cost_one_token() {
     assert_eq!(text(&restarted()).await, token_text(2));
     assert_eq!(provider.calls().len(), 2);
 }
+
+#[test]
+fn a_secret_is_not_printed() {
+    assert_eq!(format!("{:?}", secret(1)), "SealingSecret(…)");
+}

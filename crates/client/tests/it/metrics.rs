@@ -109,6 +109,12 @@ async fn polls_are_counted_by_what_became_of_them() {
     poller.run_due().await;
     // A snapshot takes the values away.
     assert_counted(&counted(&snapshotter), &[("bankrail_poll_stopped_accounts{}", -1.0)]);
+    poller.run(tokio::time::sleep(Duration::from_millis(20))).await;
+    let begun = counted(&snapshotter);
+    assert_counted(&begun, &[("bankrail_poll_notices_total{notice=late}", 0.0)]);
+    for age in ["bankrail_poll_oldest_page_seconds{}", "bankrail_poll_oldest_full_walk_seconds{}"] {
+        assert!(begun.contains_key(age), "{age} in {begun:#?}");
+    }
 }
 
 #[tokio::test(flavor = "current_thread")]
