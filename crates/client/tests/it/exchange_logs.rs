@@ -83,6 +83,8 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
     ] {
         assert!(lines.iter().any(|line| line.contains(wanted)), "{wanted} in {text}");
     }
+    let both = |cause: &str| lines.iter().filter(|line| line.contains(cause)).count() == 2;
+    assert!(both("the answer is JSON, but not the service's"), "of a statement and of a token: {text}");
     for secret in [MARK, API_KEY, &token_text(1), "eyJ", "012003123456789", "012003111111111"] {
         assert_eq!(lines.iter().find(|line| line.contains(secret)), None, "{secret}");
     }
