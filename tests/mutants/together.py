@@ -152,17 +152,12 @@ class Built:
             failing = FAILED.findall(output)
             if status != 0 and not failing:
                 sys.exit(f"{program} fails without a mutant")
-            names += [(program, folder, name) for name in of if not self.fails(name, name in failing)]
+            names += [(program, folder, name) for name in of if not left_out(name, name in failing)]
         by = collections.defaultdict(list)
         for test, numbers in pool.map(self.reaches, names):
             for number in numbers:
                 by[number].append(test)
         return by
-
-    def fails(self, name, fails):
-        if fails:
-            print(f"left out, since it fails without a mutant: {name}", flush=True)
-        return fails
 
     def names(self, program, folder):
         listing = subprocess.run([program, "--list", "--format=terse"], cwd=folder, env=self.environment, check=True,
@@ -177,9 +172,7 @@ class Built:
             status, _ = self.run(program, folder, [name], 600, BANKRAIL_MUTANTS_REACHED=str(file))
             seconds = time.monotonic() - begin
             numbers = {int(line) for line in file.read_text().splitlines()} if file.exists() else set()
-            if self.fails(name, status != 0):
-                numbers = set()
-            return Test(program, folder, name, seconds), numbers
+            return Test(program, folder, name, seconds), set() if left_out(name, status != 0) else numbers
 
     def tried(self, number, tests, file, seconds, end):
         """What becomes of this mutant in tests that take so long together, and the other tests if they all pass."""
@@ -215,3 +208,9 @@ class Built:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+
+
+def left_out(test, fails):
+    if fails:
+        print(f"left out, since it fails without a mutant: {test}", flush=True)
+    return fails

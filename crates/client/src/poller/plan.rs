@@ -84,7 +84,7 @@ fn hours(count: usize) -> Duration {
 mod tests {
     use super::*;
 
-    /// As many accounts as calls of half an hour are polled once an hour, so that the last hours' calls are kept.
+    /// Where two polls of each account take all calls of an hour, those of the last hours are kept.
     #[test]
     fn an_account_waits_as_long_as_calls_are_kept() {
         for (accounts, calls, expected) in [(0, 25, 0), (12, 25, 0), (13, 26, 3), (25, 25, 3), (26, 25, 4), (1, 0, 3)] {

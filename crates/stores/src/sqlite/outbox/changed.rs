@@ -17,11 +17,10 @@ const LAST: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'bankrail_outbo
 
 pub(super) async fn changed(store: &SqliteStore) -> Result<(), StoreError> {
     let Some(log) = store.database.log() else { return std::future::pending().await };
-    let mut seen = None;
+    let mut reading = Reading::default();
     loop {
-        let now = std::fs::metadata(&log).ok().map(|log| (log.len(), log.modified().ok()));
-        let settled = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age >= SETTLES_AFTER);
-        if seen != Some(now) || !now.and_then(|(_, modified)| modified).is_none_or(settled) {
+        let log = std::fs::metadata(&log).ok().map(|log| (log.len(), log.modified().ok()));
+        if reading.is_due(log, SystemTime::now()) {
             let last = |connection: &rusqlite::Connection| {
                 Ok(connection.prepare_cached(LAST)?.query_row([], |row| row.get(0)).optional()?)
             };
@@ -29,8 +28,52 @@ pub(super) async fn changed(store: &SqliteStore) -> Result<(), StoreError> {
             if store.database.told.swap(last, Ordering::Relaxed) != last {
                 return Ok(());
             }
-            seen = Some(now);
         }
         tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// The length of the log and when it was written last; `None` without a log.
+type Log = Option<(u64, Option<SystemTime>)>;
+
+/// The last reading of the outbox.
+#[derive(Default)]
+struct Reading {
+    /// The log before it.
+    log: Option<Log>,
+    /// The log had settled, so that a later write is seen in it. One that came soon after the reading need not be.
+    settled: bool,
+}
+
+impl Reading {
+    /// Whether the outbox is read again now.
+    fn is_due(&mut self, log: Log, now: SystemTime) -> bool {
+        let is_due = self.log != Some(log) || !self.settled;
+        let age = |modified: SystemTime| now.duration_since(modified).ok();
+        self.settled =
+            log.and_then(|(_, modified)| modified).is_none_or(|at| age(at).is_some_and(|age| age >= SETTLES_AFTER));
+        self.log = Some(log);
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outbox_is_read_until_the_log_had_settled_before() {
+        let written = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
+        let log = |length| Some((length, Some(written)));
+        let mut reading = Reading::default();
+        let mut is_due = |log, millis| reading.is_due(log, written + Duration::from_millis(millis));
+        assert!(is_due(log(1), 1));
+        // However late it is looked at next: the reading before came too early.
+        assert!(is_due(log(1), 1_000));
+        assert!(!is_due(log(1), 1_001));
+        assert!(is_due(log(2), 1_002));
+        assert!(!is_due(log(2), 1_003));
+        assert!(is_due(None, 1_004));
+        assert!(!is_due(None, 1_005));
     }
 }
