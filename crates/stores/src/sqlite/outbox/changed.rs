@@ -9,9 +9,6 @@ use std::time::{Duration, SystemTime};
 /// How often the log is looked at, which is one call of the operating system. Nearly all that it costs is waking up.
 const EVERY: Duration = Duration::from_millis(25);
 
-/// What was written less than this before may be written again without another time of modification.
-const SETTLES_AFTER: Duration = Duration::from_millis(50);
-
 /// No number is used twice (AUTOINCREMENT).
 const LAST: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'bankrail_outbox'";
 
@@ -36,23 +33,28 @@ pub(super) async fn changed(store: &SqliteStore) -> Result<(), StoreError> {
 /// The length of the log and when it was written last; `None` without a log.
 type Log = Option<(u64, Option<SystemTime>)>;
 
-/// The last reading of the outbox.
+/// The last reading of the outbox, with the log as it was before.
+///
+/// A transaction is seen some time after the log was written: its commit waits for the disk, which may be slow, and
+/// whoever writes may wait for a processor. So the outbox is read again whenever the log has become twice as old, which
+/// finds the message after twice the time that its commit took, in few readings.
 #[derive(Default)]
 struct Reading {
-    /// The log before it.
     log: Option<Log>,
-    /// The log had settled, so that a later write is seen in it. One that came soon after the reading need not be.
-    settled: bool,
+    /// The age of the log at which the next reading is due.
+    next: Duration,
 }
 
 impl Reading {
     /// Whether the outbox is read again now.
     fn is_due(&mut self, log: Log, now: SystemTime) -> bool {
-        let is_due = self.log != Some(log) || !self.settled;
-        let age = |modified: SystemTime| now.duration_since(modified).ok();
-        self.settled =
-            log.and_then(|(_, modified)| modified).is_none_or(|at| age(at).is_some_and(|age| age >= SETTLES_AFTER));
-        self.log = Some(log);
+        let modified = log.and_then(|(_, modified)| modified);
+        // Of a log from the future, because the clock was set back, the age is not known.
+        let age = modified.and_then(|at| now.duration_since(at).ok());
+        let is_due = self.log != Some(log) || (modified.is_some() && age.is_none_or(|age| age >= self.next));
+        if is_due {
+            (self.log, self.next) = (Some(log), age.map_or(EVERY, |age| age.saturating_mul(2).max(EVERY)));
+        }
         is_due
     }
 }
@@ -62,18 +64,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_outbox_is_read_until_the_log_had_settled_before() {
+    fn the_outbox_is_read_whenever_the_log_has_become_twice_as_old() {
         let written = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
         let log = |length| Some((length, Some(written)));
         let mut reading = Reading::default();
         let mut is_due = |log, millis| reading.is_due(log, written + Duration::from_millis(millis));
-        assert!(is_due(log(1), 1));
-        // However late it is looked at next: the reading before came too early.
-        assert!(is_due(log(1), 1_000));
-        assert!(!is_due(log(1), 1_001));
-        assert!(is_due(log(2), 1_002));
-        assert!(!is_due(log(2), 1_003));
-        assert!(is_due(None, 1_004));
-        assert!(!is_due(None, 1_005));
+        for (millis, due) in [(1, true), (24, false), (25, true), (49, false), (50, true), (99, false), (1_000, true)] {
+            assert_eq!(is_due(log(1), millis), due, "{millis}");
+        }
+        assert!(is_due(log(2), 1_001));
+        assert!(!is_due(log(2), 2_001));
+        assert!(is_due(log(2), 2_002));
+        assert!(is_due(None, 2_003));
+        assert!(!is_due(None, 9_999));
+        let mut early = Reading::default();
+        for _ in 0..3 {
+            assert!(early.is_due(log(1), SystemTime::UNIX_EPOCH), "the clock was set back");
+        }
+        assert!(early.is_due(log(1), written + EVERY));
     }
 }
